@@ -1,0 +1,48 @@
+// Package vectors holds the language-neutral test vectors of sayso's formats. The files of [FS] are JSON Lines: UTF-8,
+// one JSON object per line, no empty line, members in any order. Every object has a name that is unique in its file
+// and a class: "valid", or the class of the failure that a strict implementation must report. note, where it stands,
+// says in words what the vector is about. An implementation in another language reads the files from the folder data.
+//
+// # data/claims.jsonl
+//
+// name, class, claim (the text of an object with the six members a fact's hash covers, as a string, so that the
+// spelling of its numbers is kept), canonical (its RFC 8785 text), hash ("sha256:" and the lower-case hex SHA-256 of
+// canonical), note. Class "number" is a claim whose value does not survive binary64: it must be refused, and canonical
+// and hash are what a reader that rounds would make of it. Some values and dates are synthetic.
+//
+// # data/attestations.jsonl
+//
+// name, class, attestation (the eleven signed members as the signer had them), canonical (their RFC 8785 text), payload
+// (the bytes a verifier rebuilds, in which publisher is the URL of the publisher), header (the JWS header as text), jws
+// (header..signature), jwk (the public key), note. A jws of class "signature wrong" holds over canonical but must be
+// refused over payload: it was made under another reading of the member publisher.
+//
+// # data/jws.jsonl
+//
+// name, class, jws, payload (text whose UTF-8 bytes are the payload), kid (the key id that is expected), x (the public
+// key, base64url), note. Classes:
+//
+//	valid            the signature holds
+//	malformed        parts, base64url, header, alg, crit, b64, a header member that brings a key
+//	wrong kid        the header is in order but names another key id
+//	key              the public key must not be used at all
+//	signature wrong  in order, but it does not verify
+//
+// Where several classes fit, the first of this order is the one to report.
+//
+// # data/keys.jsonl
+//
+// name, class, set (the text of a JWK Set), note. The classes are the reasons of package jwk: malformed, base64url,
+// length, encoding, small order, mixed order, key type, use, kid, duplicate kid, private key, date.
+//
+// # data/numbers.jsonl
+//
+// name, class, bits (the binary64 value as 16 hex digits), text (its ECMAScript text, null when there is none). Class
+// "not finite" is NaN or an infinity, which JSON cannot express. The rows are those of RFC 8785 appendix B; a few of
+// their texts are integers that the strict reader of package jcs does not take back.
+//
+// # Keys
+//
+// Private keys: the test key of RFC 8037 appendix A, whose private half is printed there, and keys made from one
+// repeated byte. None of them may ever be trusted.
+package vectors
