@@ -1,0 +1,155 @@
+package web
+
+import (
+	"bytes"
+	"embed"
+	"html/template"
+	"io"
+	"io/fs"
+	"net/http"
+	"strings"
+
+	"sayso/facts"
+)
+
+// CSP is the Content-Security-Policy of every page.
+const CSP = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+//go:embed assets
+var assetFiles embed.FS
+
+var pages = parsePages("fact", "batch", "index", "changes", "resolve", "miss", "problem", "protocol")
+
+// parsePages compiles each page with the shared layout. A broken template is a programming error and stops the process at
+// start-up, so that rendering cannot fail later for that reason.
+func parsePages(names ...string) map[string]*template.Template {
+	set := make(map[string]*template.Template, len(names))
+	for _, name := range names {
+		set[name] = template.Must(template.New("layout.html").Funcs(template.FuncMap{
+			"safeLink":  safeLink,
+			"searchFor": func(static bool, query string) searchBox { return searchBox{static, query} },
+		}).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/"+name+".html"))
+	}
+	return set
+}
+
+// searchBox is the search form: what it asks, and whether the site has a server to answer.
+type searchBox struct {
+	Static bool
+	Query  string
+}
+
+// safeLink admits what a publisher's text may turn into a link: an absolute https URL.
+func safeLink(url string) bool { return strings.HasPrefix(url, "https://") }
+
+// Pages returns the renderers and assets of this package.
+func Pages() *facts.Pages {
+	return &facts.Pages{
+		Fact:     renderFact,
+		Batch:    renderBatch,
+		Index:    renderIndex,
+		Changes:  renderChanges,
+		Resolve:  renderResolve,
+		Miss:     renderMiss,
+		Problem:  renderProblem,
+		Protocol: renderProtocol,
+		Assets:   assets(),
+		CSP:      CSP,
+	}
+}
+
+func assets() map[string][]byte {
+	files := make(map[string][]byte)
+	sub, err := fs.Sub(assetFiles, "assets")
+	if err != nil {
+		panic(err) // the folder is embedded above
+	}
+	err = fs.WalkDir(sub, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		files[path], err = fs.ReadFile(sub, path)
+		return err
+	})
+	if err != nil {
+		panic(err)
+	}
+	return files
+}
+
+// site is what the layout needs on every page.
+type site struct {
+	Title       string
+	Description string
+	Publisher   facts.Publisher
+	Canonical   string // absolute URL, "" when the page has none
+	Static      bool
+	NoIndex     bool
+	JSONLD      template.JS
+	Alternates  []alternate
+	Scripts     []string
+}
+
+// alternate is another form of the same answer.
+type alternate struct{ Type, Name, URL string }
+
+func newSite(s *facts.Snapshot, title string) site {
+	info := s.Info()
+	return site{Title: title, Publisher: info.Publisher, Static: info.Static}
+}
+
+// render executes into a buffer first: a reader sees a whole page or none.
+func render(w io.Writer, page string, data any) error {
+	var b bytes.Buffer
+	if err := pages[page].Execute(&b, data); err != nil {
+		return err
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// path is the link to a key's page on this site.
+func path(info *facts.Info, key string) string {
+	if info.Static {
+		return "/f/" + key + ".html"
+	}
+	return "/f/" + key
+}
+
+// recordPath is what a program asks for a key's record.
+func recordPath(info *facts.Info, key string) string {
+	if info.Static {
+		return jsonPath(info, key)
+	}
+	return path(info, key)
+}
+
+// jsonPath is the link to a key's record on this site.
+func jsonPath(info *facts.Info, key string) string {
+	if info.Static {
+		return "/f/" + key + ".json"
+	}
+	return "/f/" + key + "?format=json"
+}
+
+type problemPage struct {
+	site
+	Status  int
+	Reason  string
+	Message string
+}
+
+func renderProblem(w io.Writer, s *facts.Snapshot, status int, title, message string) error {
+	p := problemPage{Status: status, Reason: http.StatusText(status), Message: message}
+	if s != nil {
+		p.site = newSite(s, title)
+	} else {
+		p.site = site{Title: title, Publisher: facts.Publisher{Name: "sayso", URL: ""}}
+	}
+	p.NoIndex = true
+	return render(w, "problem", p)
+}
