@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"crypto/rand"
+	"fmt"
+	"io"
+	"regexp"
+
+	"github.com/spf13/cobra"
+
+	"sayso/internal/keyfile"
+	"sayso/jcs"
+	"sayso/jwk"
+)
+
+func init() { register("keys", newKeysNew) }
+
+// ownKid is the form of the key ids we make (S4): who, year, month.
+var ownKid = regexp.MustCompile(`^[a-z0-9]{1,16}-[0-9]{4}-(0[1-9]|1[0-2])$`)
+
+func newKeysNew(e *env) *cobra.Command {
+	var kid, out string
+	var seal bool
+	c := &cobra.Command{
+		Use:   "new --kid KID [--out FILE]",
+		Short: "Make a signing key",
+		Long: "New makes an Ed25519 key and writes the private JWK into a new file of mode 0600, KID.jwk unless --out names another; an existing file is never replaced. " +
+			"When the setting passphrase_file names a passphrase, or with --seal one is typed, the file is sealed with it. The answer is the public key.\n\n" +
+			"KID names who signs, and the year and month in which the key begins to sign, as in ex-2026-10.",
+		Example: "  sayso keys new --kid ex-2026-10\n  sayso keys new --kid ex-2026-10 --out secret/ex-2026-10.jwk --seal",
+		RunE: func(*cobra.Command, []string) error {
+			if !ownKid.MatchString(kid) {
+				return usageError("--kid %q is not WHO-YEAR-MONTH in lower case", kid).withHint("an example is ex-2026-10")
+			}
+			if out == "" {
+				out = kid + ".jwk"
+			}
+			return e.makeKey(kid, out, seal)
+		},
+	}
+	c.Flags().StringVar(&kid, "kid", "", "name of the key, WHO-YEAR-MONTH")
+	c.Flags().StringVar(&out, "out", "", "file to write (default KID.jwk)")
+	c.Flags().BoolVar(&seal, "seal", false, "seal the file with a passphrase, asked on the terminal when no file names it")
+	return c
+}
+
+func (e *env) makeKey(kid, path string, seal bool) error {
+	var passphrase []byte
+	if seal || e.config.PassphraseFile != "" {
+		var err error
+		if passphrase, err = e.passphrase(true); err != nil {
+			return err
+		}
+	}
+	key, err := jwk.Generate(kid, rand.Reader)
+	if err != nil {
+		return err
+	}
+	if err := keyfile.Store(path, key, passphrase); err != nil {
+		return err
+	}
+	public, err := (&jwk.Set{Keys: []jwk.Key{key.Public()}}).MarshalJSON()
+	if err != nil {
+		return err
+	}
+	result := struct {
+		File   string  `json:"file"`
+		Kid    string  `json:"kid"`
+		Sealed bool    `json:"sealed"`
+		Public jcs.Raw `json:"public"` // a JWK Set of this one key
+	}{path, kid, len(passphrase) > 0, public}
+	if err := e.answer(result, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "%s\n%s\n", path, public)
+		return err
+	}); err != nil {
+		return err
+	}
+	if !result.Sealed {
+		e.note("the key is not sealed: whoever can read %s can sign as you", path)
+	}
+	e.note("next: sayso facts sign DIR --key %s", path)
+	return nil
+}

@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"sayso/internal/config"
+	"sayso/jcs"
+)
+
+// env is everything a command may touch.
+type env struct {
+	ctx     context.Context // ends with the first interrupt
+	in      io.Reader
+	out     io.Writer // the answer
+	err     io.Writer // everything else
+	environ []string
+
+	config *config.Config
+	json   bool
+	quiet  bool
+
+	hasAnswered bool
+}
+
+// answer prints the one answer of a command: v as JSON with --json, else what text writes.
+func (e *env) answer(v any, text func(w io.Writer) error) error {
+	e.hasAnswered = true
+	if !e.json {
+		return text(e.out)
+	}
+	body, err := jcs.Encode(v)
+	if err != nil {
+		return err
+	}
+	_, err = e.out.Write(append(body, '\n'))
+	return err
+}
+
+// note tells the person something that is not the answer.
+func (e *env) note(format string, args ...any) {
+	fmt.Fprintf(e.noteWriter(), "%s\n", oneLine(fmt.Sprintf(format, args...)))
+}
+
+// getenv reads the environment the command was started with.
+func (e *env) getenv(name string) string {
+	for i := len(e.environ) - 1; i >= 0; i-- {
+		if value, ok := strings.CutPrefix(e.environ[i], name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// isTerminal reports whether a stream is a terminal that understands more than lines.
+func (e *env) isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd())) && e.getenv("TERM") != "dumb"
+}
+
+// paint colours a text for a stream, when that stream wants colours.
+func (e *env) paint(stream io.Writer, code, text string) string {
+	if !e.wantsColor(stream) {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+func (e *env) wantsColor(stream io.Writer) bool {
+	mode := "auto"
+	if e.config != nil {
+		mode = e.config.Color
+	}
+	switch mode {
+	case "always":
+		return true
+	case "never":
+		return false
+	}
+	return e.getenv("NO_COLOR") == "" && e.getenv("CLICOLOR") != "0" && e.isTerminal(stream)
+}
+
+// plural counts things: "1 fact", "2 facts".
+func plural(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}

@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+)
+
+// progressInterval is how often a line appears where there is no terminal to draw on.
+const progressInterval = 5 * time.Second
+
+// progress shows on standard error how far a long command is: a bar on a terminal, a line every five seconds elsewhere, nothing with --quiet.
+type progress struct {
+	e     *env
+	label string
+	total int64
+	done  int64
+	last  time.Time
+
+	bars *mpb.Progress
+	bar  *mpb.Bar
+}
+
+// progress begins to show work on total things. Add and end are called from one goroutine.
+func (e *env) progress(label string, total int64) *progress {
+	p := &progress{e: e, label: label, total: total, last: time.Now()}
+	if !e.quiet && e.isTerminal(e.err) {
+		p.bars = mpb.New(mpb.WithOutput(e.err), mpb.WithWidth(48))
+		p.bar = p.bars.AddBar(total, mpb.PrependDecorators(decor.Name(label+" ")), mpb.AppendDecorators(decor.CountersNoUnit("%d of %d"), decor.Name(" "), decor.OnComplete(decor.AverageETA(decor.ET_STYLE_GO), "")))
+	}
+	return p
+}
+
+// add counts n finished things.
+func (p *progress) add(n int64) {
+	p.done += n
+	if p.bar != nil {
+		p.bar.IncrInt64(n)
+		return
+	}
+	if now := time.Now(); now.Sub(p.last) >= progressInterval {
+		p.last = now
+		fmt.Fprintf(p.e.noteWriter(), "%s: %d of %d\n", p.label, p.done, p.total)
+	}
+}
+
+// end removes the bar, also when the work broke off.
+func (p *progress) end() {
+	if p.bar == nil {
+		return
+	}
+	if p.done < p.total {
+		p.bar.Abort(false)
+	}
+	p.bars.Wait()
+}

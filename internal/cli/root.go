@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"sayso/internal/buildinfo"
+	"sayso/internal/config"
+)
+
+// Main runs the command line of the process and returns its exit code.
+func Main() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	// A second interrupt must end the process even when a command does not listen.
+	context.AfterFunc(ctx, stop)
+	return run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ())
+}
+
+// run executes one command line.
+func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer, environ []string) (code int) {
+	defer func() {
+		// The runtime would end a panic with 2, which means a wrong command line.
+		if fault := recover(); fault != nil {
+			fmt.Fprintf(errs, "sayso: internal fault, please report it: %v\n%s", fault, debug.Stack())
+			code = int(exitFailed)
+		}
+	}()
+	e := &env{ctx: ctx, in: in, out: out, err: errs, environ: environ}
+	root := newRoot(e)
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errs)
+	// The flag decides the form of errors, those of parsing included.
+	e.json = slices.Contains(beforeTerminator(args), "--json")
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return int(exitOK)
+	}
+	f := asFailure(ctx, err)
+	e.render(f)
+	return int(f.code)
+}
+
+func beforeTerminator(args []string) []string {
+	if i := slices.Index(args, "--"); i >= 0 {
+		return args[:i]
+	}
+	return args
+}
+
+// registration is a command waiting for its noun.
+type registration struct {
+	noun string
+	make func(*env) *cobra.Command
+}
+
+var registered []registration
+
+// register adds a command under a noun, "" for the top level. It is called from the init function of the command's file.
+func register(noun string, make func(*env) *cobra.Command) {
+	registered = append(registered, registration{noun, make})
+}
+
+// nouns are the groups of verbs. One without a registered verb does not appear.
+var nouns = []cobra.Command{
+	{Use: "facts", Short: "Keep, sign and build a folder of figures", Long: "Commands for the publisher of figures. Each works on a folder with a publisher.yaml: the first argument, else the current folder.", Example: "  sayso facts lint figures"},
+	{Use: "keys", Short: "Make keys", Long: "Commands for private keys. A private key stays in its own file, which nobody else may read.", Example: "  sayso keys new --kid ex-2026-10 --out ex-2026-10.jwk"},
+	{Use: "config", Short: "Show the settings", Long: "Commands that show what the program is set to and where each setting comes from.", Example: "  sayso config show"},
+}
+
+func newRoot(e *env) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "sayso",
+		Short: "Publish, read and check official figures that say who says so",
+		Long: "Sayso publishes official figures with their source, the day they were last checked and a signature, answers for them over HTTP and MCP, " +
+			"and reads and checks what others publish.\n\n" +
+			"Answers go to standard output, everything else to standard error. Settings come from flags, SAYSO_ variables and a TOML file, in this order.",
+		Example:           "  sayso serve --facts figures\n  sayso version --json",
+		Version:           buildinfo.Get().Version,
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return e.loadConfig(cmd.Flags()) },
+	}
+	root.SetVersionTemplate(versionText(buildinfo.Get()))
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usageError("%s: %v", cmd.CommandPath(), err).withRun(cmd.CommandPath() + " --help")
+	})
+	flags := root.PersistentFlags()
+	flags.String("data", "", "folder for keys and databases (default: the user's state folder)")
+	flags.String("config", "", "settings file (TOML)")
+	flags.BoolVar(&e.json, "json", false, "answer with one JSON value, also on failure")
+	flags.BoolVarP(&e.quiet, "quiet", "q", false, "print answers and errors only")
+	flags.String("color", "auto", "colours: auto, always or never")
+	flags.SortFlags = false
+	addCommands(root, e)
+	group(root)
+	return root
+}
+
+// addCommands hangs the registered commands under their nouns.
+func addCommands(root *cobra.Command, e *env) {
+	parents := map[string]*cobra.Command{"": root}
+	for i := range nouns {
+		noun := nouns[i] // a copy: a command belongs to one tree
+		parents[noun.Use] = &noun
+		group(&noun)
+	}
+	for _, r := range registered {
+		child := r.make(e)
+		if child.Args == nil {
+			child.Args = cobra.NoArgs
+		}
+		child.Args = usageArgs(child.Args)
+		parents[r.noun].AddCommand(child)
+	}
+	for i := range nouns {
+		if noun := parents[nouns[i].Use]; noun.HasSubCommands() {
+			root.AddCommand(noun)
+		}
+	}
+}
+
+// group makes a command that only holds others: alone it prints its help, and a word it does not know is a usage error with the nearest verbs.
+func group(c *cobra.Command) {
+	c.Args = cobra.ArbitraryArgs
+	c.SuggestionsMinimumDistance = 2
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return cmd.Help()
+		}
+		f := usageError("unknown command %q for %s", args[0], cmd.CommandPath()).withRun(cmd.CommandPath() + " --help")
+		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+			f.withHint("did you mean %s?", strings.Join(near, " or "))
+		}
+		return f
+	}
+}
+
+// usageArgs turns a refused argument list into a usage error.
+func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		err := check(cmd, args)
+		var f *failure
+		if err == nil || errors.As(err, &f) {
+			return err
+		}
+		return usageError("%s: %v", cmd.CommandPath(), err).withHint("usage: %s", cmd.UseLine()).withRun(cmd.CommandPath() + " --help")
+	}
+}
+
+// loadConfig computes the settings from the flags that were given.
+func (e *env) loadConfig(flags *pflag.FlagSet) error {
+	in := config.Inputs{Environ: e.environ, Flags: map[string]string{}}
+	flags.Visit(func(f *pflag.Flag) {
+		switch list, ok := f.Value.(pflag.SliceValue); {
+		case f.Name == "config":
+			in.File = f.Value.String()
+		case ok:
+			in.Flags[f.Name] = strings.Join(list.GetSlice(), ",")
+		default:
+			in.Flags[f.Name] = f.Value.String()
+		}
+	})
+	var err error
+	e.config, err = config.Load(in)
+	return err
+}

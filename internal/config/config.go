@@ -1,0 +1,145 @@
+package config
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Config holds every setting. The help tags are the manual: the reference page and `sayso config show` are made from them.
+type Config struct {
+	Data           string   `toml:"data" flag:"data" help:"Folder for keys and databases. The default is the user's state folder. A command that only reads a facts folder needs none and makes none."`
+	Listen         string   `toml:"listen" flag:"listen" default:"127.0.0.1:8470" help:"Address of the public listener, HOST:PORT. Port 0 takes a free one."`
+	Admin          string   `toml:"admin" flag:"admin" default:"127.0.0.1:8471" help:"Address of the private listener with /livez, /readyz and /metrics. Keep it on loopback or behind a firewall."`
+	Origin         string   `toml:"origin" flag:"origin" help:"What every absolute URL begins with: scheme, host and port. The default is http:// and the public address, for loopback addresses only; elsewhere it must be given, because the Host header is never believed."`
+	Facts          string   `toml:"facts" flag:"facts" help:"Folder of figures to serve."`
+	TrustedProxy   []string `toml:"trusted_proxy" flag:"trusted-proxy" help:"Networks (CIDR) whose X-Forwarded-For header names the client address. Without one the header is ignored."`
+	RateLimit      int      `toml:"rate_limit" default:"600" help:"Requests a minute and client address on the routes that are computed; 0 is off. While it is not set, loopback clients are not limited."`
+	PassphraseFile string   `toml:"passphrase_file" help:"File (mode 0600) with the passphrase that seals private keys."`
+	LogFormat      string   `toml:"log_format" default:"auto" oneof:"auto json text" help:"Form of the log on standard error: json, text, or auto, which is text on a terminal."`
+	LogLevel       string   `toml:"log_level" default:"info" oneof:"debug info warn error" help:"Least level that is logged. Single requests are logged at debug."`
+	Color          string   `toml:"color" flag:"color" default:"auto" oneof:"auto always never" help:"Colours in the output: auto means on a terminal that wants them (NO_COLOR, CLICOLOR, TERM)."`
+
+	Publishers []Publisher `toml:"publisher" help:"Publishers that get and mcp ask, in this order: [[publisher]] tables with origin and, to hold it to what was seen before, pin. They stand in the file only."`
+
+	// Sources says for each key of the file where its effective value comes from.
+	Sources map[string]Source `toml:"-"`
+}
+
+// Publisher is one facts origin the reader trusts to be asked.
+type Publisher struct {
+	Origin string `toml:"origin" json:"origin"`
+	// Pin is a JWK thumbprint or a chain head that must still fit; empty pins nothing.
+	Pin string `toml:"pin" json:"pin,omitempty"`
+}
+
+// Source is where a value comes from.
+type Source struct {
+	Kind string `json:"kind"`           // default | file | environment | flag
+	Name string `json:"name,omitempty"` // file path, variable or flag
+}
+
+// Set reports whether the user gave the value of a key.
+func (c *Config) Set(key string) bool { return c.Sources[key].Kind != "default" }
+
+// PublicOrigin is the origin to serve under, given the address that was really bound. It fails when the address is not loopback and no origin is set.
+func (c *Config) PublicOrigin(bound net.Addr) (string, error) {
+	if c.Origin != "" {
+		return c.Origin, nil
+	}
+	address, err := netip.ParseAddrPort(bound.String())
+	if err != nil || !address.Addr().IsLoopback() {
+		return "", fmt.Errorf("the public address %s is not loopback, so the origin must be set: give --origin https://HOST", bound)
+	}
+	host, _, _ := net.SplitHostPort(c.Listen)
+	if host == "localhost" {
+		return fmt.Sprintf("http://localhost:%d", address.Port()), nil
+	}
+	return "http://" + address.String(), nil
+}
+
+// TrustedProxies parses the trusted networks. Load has checked them.
+func (c *Config) TrustedProxies() []netip.Prefix {
+	prefixes := make([]netip.Prefix, len(c.TrustedProxy))
+	for i, text := range c.TrustedProxy {
+		prefixes[i], _ = parsePrefix(text)
+	}
+	return prefixes
+}
+
+func parsePrefix(text string) (netip.Prefix, error) {
+	if address, err := netip.ParseAddr(text); err == nil {
+		return netip.PrefixFrom(address, address.BitLen()), nil
+	}
+	prefix, err := netip.ParsePrefix(text)
+	return prefix.Masked(), err
+}
+
+// check refuses values that could not work, naming the key and where it was set.
+func (c *Config) check() error {
+	for key, address := range map[string]string{"listen": c.Listen, "admin": c.Admin} {
+		if _, port, err := net.SplitHostPort(address); err != nil || port == "" {
+			return c.refuse(key, fmt.Sprintf("%q is not HOST:PORT", address))
+		}
+	}
+	for _, text := range c.TrustedProxy {
+		if _, err := parsePrefix(text); err != nil {
+			return c.refuse("trusted_proxy", fmt.Sprintf("%q is not a network such as 10.0.0.0/8", text))
+		}
+	}
+	if c.RateLimit < 0 {
+		return c.refuse("rate_limit", "must be 0 or more")
+	}
+	if c.Origin != "" {
+		if err := checkOrigin(c.Origin); err != nil {
+			return c.refuse("origin", err.Error())
+		}
+	}
+	for i, p := range c.Publishers {
+		if err := checkOrigin(p.Origin); err != nil {
+			return c.refuse("publisher", fmt.Sprintf("number %d: %v", i+1, err))
+		}
+		if slices.ContainsFunc(c.Publishers[:i], func(q Publisher) bool { return q.Origin == p.Origin }) {
+			return c.refuse("publisher", fmt.Sprintf("%s stands there twice", p.Origin))
+		}
+	}
+	return nil
+}
+
+func (c *Config) refuse(key, reason string) error {
+	return &Error{Key: key, Source: c.Sources[key], Reason: reason}
+}
+
+// checkOrigin accepts scheme://host[:port] alone, because paths and URLs are made by appending to it.
+func checkOrigin(text string) error {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return fmt.Errorf("%q is not an origin such as https://figures.example", text)
+	}
+	if u.Scheme+"://"+u.Host != text {
+		return fmt.Errorf("%q has more than scheme, host and port; write %s://%s", text, strings.ToLower(u.Scheme), u.Host)
+	}
+	return nil
+}
+
+// Error is a refused setting.
+type Error struct {
+	Key    string // the key of the file, or the name as given when it is unknown
+	Source Source
+	Line   int // of the file, 0 when unknown
+	Reason string
+}
+
+func (e *Error) Error() string {
+	place := e.Source.Name
+	if e.Line > 0 {
+		place = fmt.Sprintf("%s:%d", place, e.Line)
+	}
+	if place == "" {
+		return e.Key + ": " + e.Reason
+	}
+	return place + ": " + e.Key + ": " + e.Reason
+}

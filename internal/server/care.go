@@ -1,0 +1,85 @@
+package server
+
+import (
+	"context"
+	"net/http"
+
+	"sayso/jcs"
+)
+
+// Level is the outcome of a readiness check.
+type Level string
+
+// The levels. A warning is shown and does not make the server unready: an old state that keeps serving is better than none.
+const (
+	LevelOK      Level = "ok"
+	LevelWarning Level = "warning"
+	LevelFailed  Level = "failed"
+)
+
+// Status is what a check found.
+type Status struct {
+	ID      string `json:"id"`
+	Level   Level  `json:"level"`
+	Message string `json:"message"`
+}
+
+// Check is one readiness check. It must answer quickly and from memory.
+type Check func(ctx context.Context) Status
+
+// Readiness is the body of /readyz.
+type Readiness struct {
+	Ready  bool     `json:"ready"`
+	Checks []Status `json:"checks"`
+}
+
+// care serves the private listener.
+func (s *Server) care() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", s.metrics.handler())
+	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, r *http.Request) {
+		writeJSON(w, http.StatusOK, struct {
+			Live bool `json:"live"`
+		}{true})
+	})
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		body, status := s.readiness(r.Context()), http.StatusOK
+		if !body.Ready {
+			status = http.StatusServiceUnavailable
+			w.Header().Set("Retry-After", "5")
+		}
+		writeJSON(w, status, body)
+	})
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		writeProblem(w, http.StatusNotFound, "not found", "the private listener serves /livez, /readyz and /metrics")
+	})
+	return mux
+}
+
+func (s *Server) readiness(ctx context.Context) Readiness {
+	r := Readiness{Ready: true, Checks: []Status{}}
+	for _, check := range s.options.Checks {
+		r.Checks = append(r.Checks, check(ctx))
+	}
+	if s.watcher != nil {
+		r.Checks = append(r.Checks, s.watcher.status())
+	}
+	for _, c := range r.Checks {
+		r.Ready = r.Ready && c.Level != LevelFailed
+	}
+	return r
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	body, err := jcs.Encode(v)
+	if err != nil {
+		writeProblem(w, http.StatusInternalServerError, "internal error", "the answer could not be written")
+		return
+	}
+	header := w.Header()
+	header.Set("Content-Type", "application/json; charset=utf-8")
+	header.Set("Cache-Control", "no-store")
+	header.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	w.Write(append(body, '\n'))
+}

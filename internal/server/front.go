@@ -1,0 +1,174 @@
+package server
+
+import (
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/netip"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"sayso/jcs"
+)
+
+// front puts the limits, the request id, the recovery, the metrics and the log around the public handler.
+func (s *Server) front(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		begin := time.Now()
+		pattern, dynamic := s.options.Classify(r.URL.Path)
+		a := answers.Get().(*answer)
+		*a = answer{ResponseWriter: w, id: requestID()}
+		w.Header()["X-Request-Id"] = []string{a.id}
+		s.metrics.inFlight.Inc()
+		defer func() {
+			s.metrics.inFlight.Dec()
+			if fault := recover(); fault != nil {
+				s.recovered(a, r, pattern, fault)
+			}
+			s.metrics.observe(pattern, a.status, time.Since(begin))
+			s.logRequest(a, r, pattern, begin)
+			*a = answer{}
+			answers.Put(a)
+		}()
+		if dynamic && s.limiter != nil && !s.allow(a, r, begin) {
+			return
+		}
+		if r.ContentLength != 0 {
+			r.Body = http.MaxBytesReader(a, r.Body, maxBody)
+		}
+		next.ServeHTTP(a, r)
+	})
+}
+
+// allow applies the rate limit and answers 429 when it is used up.
+func (s *Server) allow(w http.ResponseWriter, r *http.Request, now time.Time) bool {
+	client := clientAddress(r, s.options.TrustedProxies)
+	if client.IsLoopback() && !s.options.LimitLoopback {
+		return true
+	}
+	wait, ok := s.limiter.take(client, now)
+	if ok {
+		return true
+	}
+	s.metrics.limited.Inc()
+	w.Header().Set("Retry-After", strconv.Itoa(wait))
+	writeProblem(w, http.StatusTooManyRequests, "rate limited", fmt.Sprintf("more than %d requests in this minute from this address; try again in %d seconds", s.options.RateLimit, wait))
+	return false
+}
+
+// recovered answers a panic. http.ErrAbortHandler is the one panic that means what it says.
+func (s *Server) recovered(a *answer, r *http.Request, pattern string, fault any) {
+	if fault == http.ErrAbortHandler {
+		panic(fault)
+	}
+	s.metrics.panics.Inc()
+	s.options.Log.Error("a request failed", "request_id", a.id, "route", pattern, "method", r.Method, "panic", fmt.Sprint(fault), "stack", string(debug.Stack()))
+	if a.status == 0 {
+		writeProblem(a, http.StatusInternalServerError, "internal error", "this answer could not be made; the fault is on the side of the server, request "+a.id)
+	}
+}
+
+func (s *Server) logRequest(a *answer, r *http.Request, pattern string, begin time.Time) {
+	if log := s.options.Log; log.Enabled(r.Context(), slog.LevelDebug) {
+		log.Debug("request", "request_id", a.id, "method", r.Method, "route", pattern, "status", a.status, "bytes", a.bytes, "duration", time.Since(begin))
+	}
+}
+
+// writeProblem answers with the body every refusal of this package has. A panic may have left headers of another answer behind.
+func writeProblem(w http.ResponseWriter, status int, code, message string) {
+	header := w.Header()
+	for _, name := range []string{"Etag", "Last-Modified", "X-Facts-Status", "Link", "Content-Encoding", "Content-Length"} {
+		header.Del(name)
+	}
+	header.Set("Access-Control-Allow-Origin", "*")
+	header.Set("Access-Control-Expose-Headers", "ETag, Last-Modified, X-Facts-Status, Link, Retry-After")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Cache-Control", "no-store")
+	header.Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	body := jcs.AppendString([]byte(`{"error":`), code)
+	body = jcs.AppendString(append(body, `,"message":`...), message)
+	w.Write(append(body, '}'))
+}
+
+// requestID needs to be distinct, not secret.
+func requestID() string {
+	var raw [8]byte
+	n := rand.Uint64()
+	for i := range raw {
+		raw[i] = byte(n >> (8 * i))
+	}
+	var text [16]byte
+	hex.Encode(text[:], raw[:])
+	return string(text[:])
+}
+
+// answer observes what a handler writes.
+type answer struct {
+	http.ResponseWriter
+	id     string
+	status int
+	bytes  int64
+}
+
+var answers = sync.Pool{New: func() any { return new(answer) }}
+
+func (a *answer) WriteHeader(status int) {
+	if a.status == 0 || a.status < 200 {
+		a.status = status
+	}
+	a.ResponseWriter.WriteHeader(status)
+}
+
+func (a *answer) Write(b []byte) (int, error) {
+	if a.status == 0 {
+		a.status = http.StatusOK
+	}
+	n, err := a.ResponseWriter.Write(b)
+	a.bytes += int64(n)
+	return n, err
+}
+
+// Flush serves event streams.
+func (a *answer) Flush() { http.NewResponseController(a.ResponseWriter).Flush() }
+
+// Unwrap serves http.ResponseController.
+func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// clientAddress is the peer, or, behind trusted proxies, the last address in X-Forwarded-For that is not one of them.
+func clientAddress(r *http.Request, trusted []netip.Prefix) netip.Addr {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	client := peer.Addr().Unmap().WithZone("")
+	if !contains(trusted, client) {
+		return client
+	}
+	hops := strings.Split(strings.Join(r.Header["X-Forwarded-For"], ","), ",")
+	for i := len(hops) - 1; i >= 0; i-- {
+		hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
+		if err != nil {
+			return client
+		}
+		client = hop.Unmap().WithZone("")
+		if !contains(trusted, client) {
+			return client
+		}
+	}
+	return client
+}
+
+func contains(prefixes []netip.Prefix, a netip.Addr) bool {
+	for _, p := range prefixes {
+		if p.Contains(a) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,135 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// Limits of the public listener.
+const (
+	maxHeader         = 16 << 10
+	maxBody           = 1 << 20
+	readHeaderTimeout = 5 * time.Second
+	readTimeout       = 20 * time.Second
+	writeTimeout      = 60 * time.Second
+	idleTimeout       = 90 * time.Second
+	// drainTimeout is how long requests in flight may take after the stop signal; what is left is cut, so that the process ends within five seconds.
+	drainTimeout = 4 * time.Second
+)
+
+// Options configure a server. Listeners, Public and Classify are required.
+type Options struct {
+	PublicListener  net.Listener
+	PrivateListener net.Listener
+	Public          http.Handler
+	// Classify names the route of a decoded path for metrics and says whether the rate limit counts it. Patterns must be a closed set.
+	Classify func(path string) (pattern string, dynamic bool)
+	// Checks are run by /readyz, in order.
+	Checks []Check
+	// Reloader is nil when nothing can be reloaded.
+	Reloader Reloader
+	// Log receives every line; nil drops them.
+	Log *slog.Logger
+	// RateLimit is the number of dynamic requests a minute and address, 0 = off. LimitLoopback applies it to loopback clients too.
+	RateLimit     int
+	LimitLoopback bool
+	// TrustedProxies may name the client address in X-Forwarded-For.
+	TrustedProxies []netip.Prefix
+	// PollInterval is how often the Reloader is looked at; 0 = 2 s.
+	PollInterval time.Duration
+}
+
+// Server is a pair of listeners and what runs behind them.
+type Server struct {
+	options Options
+	metrics *metrics
+	limiter *limiter
+	watcher *watcher
+	public  *http.Server
+	private *http.Server
+}
+
+// New assembles a server. It does not serve yet.
+func New(o Options) *Server {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.PollInterval == 0 {
+		o.PollInterval = 2 * time.Second
+	}
+	s := &Server{options: o, metrics: newMetrics()}
+	if o.RateLimit > 0 {
+		s.limiter = newLimiter(o.RateLimit)
+	}
+	if o.Reloader != nil {
+		s.watcher = &watcher{reloader: o.Reloader, log: o.Log, metrics: s.metrics, interval: o.PollInterval, now: make(chan struct{}, 1)}
+	}
+	errorLog := slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug)
+	s.public = &http.Server{
+		Handler: s.front(o.Public), ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, ErrorLog: errorLog,
+	}
+	s.private = &http.Server{
+		Handler: s.care(), ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, ErrorLog: errorLog,
+	}
+	return s
+}
+
+// Reload asks for a reload now, as SIGHUP does. It returns at once.
+func (s *Server) Reload() {
+	if s.watcher != nil {
+		s.watcher.kick()
+	}
+}
+
+// Run serves until ctx ends, then stops accepting, finishes what is in flight and returns nil; what has not finished after four seconds is cut. A listener
+// that fails ends both and is the error.
+func (s *Server) Run(ctx context.Context) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var serving sync.WaitGroup
+	for name, l := range map[string]struct {
+		server   *http.Server
+		listener net.Listener
+	}{"public": {s.public, s.options.PublicListener}, "private": {s.private, s.options.PrivateListener}} {
+		serving.Go(func() {
+			if err := l.server.Serve(l.listener); !errors.Is(err, http.ErrServerClosed) {
+				stop(fmt.Errorf("the %s listener failed: %w", name, err))
+			}
+		})
+	}
+	if s.watcher != nil {
+		serving.Go(func() { s.watcher.run(ctx) })
+	}
+	<-ctx.Done()
+	s.drain()
+	serving.Wait()
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	return nil
+}
+
+// drain stops both listeners at the same time under one deadline.
+func (s *Server) drain() {
+	deadline, cancel := context.WithTimeout(context.Background(), drainTimeout)
+	defer cancel()
+	var draining sync.WaitGroup
+	for _, server := range []*http.Server{s.public, s.private} {
+		draining.Go(func() {
+			if server.Shutdown(deadline) != nil {
+				s.options.Log.Warn("requests were cut off after the drain time", "seconds", drainTimeout.Seconds())
+				server.Close()
+			}
+		})
+	}
+	draining.Wait()
+}
