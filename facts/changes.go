@@ -73,22 +73,25 @@ func (m *entryMembers) date(name string, d Date) {
 	m.dst = d.appendJSON(m.dst)
 }
 
-func (m *entryMembers) seq(n int) {
+// count leaves 0 out.
+func (m *entryMembers) count(name string, n int) {
 	if n != 0 {
-		m.name("seq")
+		m.name(name)
 		m.dst = strconv.AppendInt(m.dst, int64(n), 10)
 	}
 }
 
-func (m *entryMembers) withdrawn(d Date) {
+// day leaves the zero date out.
+func (m *entryMembers) day(name string, d Date) {
 	if !d.IsZero() {
-		m.date("withdrawn", d)
+		m.date(name, d)
 	}
 }
 
-func (m *entryMembers) correction(set bool) {
+// flag leaves false out.
+func (m *entryMembers) flag(name string, set bool) {
 	if set {
-		m.name("correction")
+		m.name(name)
 		m.dst = append(m.dst, "true"...)
 	}
 }
@@ -97,27 +100,31 @@ func (m *entryMembers) correction(set bool) {
 func (e *Entry) AppendCanonical(dst []byte) []byte {
 	m := entryMembers{dst: dst}
 	m.text("area", e.Area)
-	m.correction(e.Correction)
+	m.flag("bundle", e.Bundle)
+	m.flag("correction", e.Correction)
 	m.optional("dateBasis", e.DateBasis)
 	m.date("effectiveFrom", e.EffectiveFrom)
 	m.text("factKey", e.FactKey)
 	m.value("from", e.From)
 	m.nullable("hash", e.Hash)
+	m.count("heldCount", e.HeldCount)
 	m.text("key", e.Key)
 	m.optional("label", e.Label)
 	m.optional("method", e.Method)
 	m.nullable("period", e.Period)
 	m.nullable("prevHash", e.PrevHash)
 	m.optional("quote", e.Quote)
-	m.seq(e.Seq)
+	m.count("seq", e.Seq)
+	m.day("snapshot", e.Snapshot)
 	m.text("source", e.Source)
+	m.count("sourceCount", e.SourceCount)
 	m.optional("sourceFile", e.SourceFile)
 	m.optional("sourceType", e.SourceType)
 	m.optional("supersededBy", e.SupersededBy)
 	m.value("to", e.To)
 	m.nullable("unit", e.Unit)
 	m.date("verifiedDate", e.VerifiedDate)
-	m.withdrawn(e.Withdrawn)
+	m.day("withdrawn", e.Withdrawn)
 	return append(m.dst, '}')
 }
 
@@ -138,12 +145,16 @@ func (e *Entry) AppendJSON(dst []byte) []byte {
 	m.optional("sourceType", e.SourceType)
 	m.optional("method", e.Method)
 	m.optional("sourceFile", e.SourceFile)
-	m.seq(e.Seq)
+	m.count("seq", e.Seq)
 	m.optional("dateBasis", e.DateBasis)
+	m.day("snapshot", e.Snapshot)
+	m.flag("bundle", e.Bundle)
+	m.count("heldCount", e.HeldCount)
+	m.count("sourceCount", e.SourceCount)
 	m.optional("quote", e.Quote)
-	m.withdrawn(e.Withdrawn)
+	m.day("withdrawn", e.Withdrawn)
 	m.optional("supersededBy", e.SupersededBy)
-	m.correction(e.Correction)
+	m.flag("correction", e.Correction)
 	m.nullable("hash", e.Hash)
 	m.nullable("prevHash", e.PrevHash)
 	return append(m.dst, '}')
@@ -168,12 +179,16 @@ var entryReaders = map[string]struct {
 	"sourceType":    {false, func(e *Entry, v jcs.Raw) error { return readChecked(&e.SourceType, v, checkSourceType) }},
 	"method":        {false, func(e *Entry, v jcs.Raw) error { return readChecked(&e.Method, v, checkNotEmpty) }},
 	"sourceFile":    {false, func(e *Entry, v jcs.Raw) error { return readChecked(&e.SourceFile, v, checkNotEmpty) }},
-	"seq":           {false, readSeq},
+	"seq":           {false, func(e *Entry, v jcs.Raw) error { return readCount(&e.Seq, v) }},
 	"dateBasis":     {false, func(e *Entry, v jcs.Raw) error { return readChecked(&e.DateBasis, v, checkDateBasis) }},
 	"quote":         {false, func(e *Entry, v jcs.Raw) error { return readChecked(&e.Quote, v, checkNotEmpty) }},
 	"withdrawn":     {false, func(e *Entry, v jcs.Raw) error { return readDate(&e.Withdrawn, v) }},
 	"supersededBy":  {false, func(e *Entry, v jcs.Raw) error { return readChecked(&e.SupersededBy, v, CheckKeyGrammar) }},
-	"correction":    {false, readCorrection},
+	"snapshot":      {false, func(e *Entry, v jcs.Raw) error { return readDate(&e.Snapshot, v) }},
+	"bundle":        {false, func(e *Entry, v jcs.Raw) error { return readFlag(&e.Bundle, v) }},
+	"heldCount":     {false, func(e *Entry, v jcs.Raw) error { return readCount(&e.HeldCount, v) }},
+	"sourceCount":   {false, func(e *Entry, v jcs.Raw) error { return readCount(&e.SourceCount, v) }},
+	"correction":    {false, func(e *Entry, v jcs.Raw) error { return readFlag(&e.Correction, v) }},
 	"hash":          {true, func(e *Entry, v jcs.Raw) error { return readChecked(&e.Hash, v, checkHash) }},
 	"prevHash":      {true, readPrevHash},
 }
@@ -220,18 +235,19 @@ func readNullText(dst *string, v jcs.Raw) error {
 	return readChecked(dst, v, checkNotEmpty)
 }
 
-func readSeq(e *Entry, v jcs.Raw) error {
-	if err := readInteger(&e.Seq, v); err != nil || e.Seq < 1 {
-		return errors.New("seq is a whole number from 1; leave it out for 0")
+// readCount takes a whole number from 1; 0 is written by leaving the member out.
+func readCount(dst *int, v jcs.Raw) error {
+	if err := readInteger(dst, v); err != nil || *dst < 1 {
+		return errors.New("is a whole number from 1; leave it out for 0")
 	}
 	return nil
 }
 
-func readCorrection(e *Entry, v jcs.Raw) error {
+func readFlag(dst *bool, v jcs.Raw) error {
 	if string(v) != "true" {
-		return errors.New("correction is true or absent")
+		return errors.New("is true or absent")
 	}
-	e.Correction = true
+	*dst = true
 	return nil
 }
 
@@ -257,8 +273,8 @@ func (e *Entry) check() error {
 		return errors.New("an entry names its area and key")
 	case e.VerifiedDate.IsZero():
 		return errors.New("an entry has a verifiedDate")
-	case e.Seq < 0:
-		return errors.New("seq is negative")
+	case e.Seq < 0 || e.HeldCount < 0 || e.SourceCount < 0:
+		return errors.New("seq, heldCount or sourceCount is negative")
 	case !e.Withdrawn.IsZero() && e.To != Null && e.To != "":
 		return errors.New("a withdrawal leads to the value null")
 	case e.SupersededBy != "" && e.Withdrawn.IsZero():

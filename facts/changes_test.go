@@ -233,6 +233,7 @@ func fullEntry(t *testing.T) facts.Entry {
 	e.To, e.Withdrawn, e.SupersededBy = facts.Null, mustDate(t, "2026-11-01"), "uk/income-tax/allowance"
 	e.SourceType, e.Method, e.SourceFile = "derived", "one line", "https://www.gov.uk/file.csv"
 	e.Seq, e.DateBasis, e.Quote, e.Correction = 3, "source", "“£12,570” <&> \u2028", true
+	e.Snapshot, e.Bundle, e.HeldCount, e.SourceCount = mustDate(t, "2026-10-01"), true, 26, 176
 	e.Hash, e.PrevHash = e.ClaimHash(), pinnedLink1
 	return e
 }

@@ -130,6 +130,9 @@ type Entry struct {
 	SourceFile                string
 	Seq                       int
 	DateBasis                 string
+	Snapshot                  Date // the release or download day of the dataset it was read from
+	Bundle                    bool // a first coverage taken over as a whole
+	HeldCount, SourceCount    int  // how many figures of the source are held, how many it has; 0 = not said
 	Quote                     string
 	Withdrawn                 Date
 	SupersededBy              string
