@@ -17,6 +17,9 @@ type Options struct {
 	Conformance string
 	// Workers bounds the goroutines that NewSnapshot encodes and verifies with; 0 is one per processor. All of them end before it returns.
 	Workers int
+	// SignaturesVerified says that the caller has made or verified every signature of this very dataset a moment ago. NewSnapshot then checks that they are
+	// there and that their keys stand, and leaves out the arithmetic. Never set it for a dataset that was only read.
+	SignaturesVerified bool
 }
 
 // Snapshot is the immutable, pre-encoded form of a Dataset. All methods are safe for concurrent use; the day is always a parameter.

@@ -437,3 +437,24 @@ func TestNextBoundary(t *testing.T) {
 		t.Errorf("after the last boundary: %s", next)
 	}
 }
+
+// The option leaves out arithmetic only: a missing signature, an unknown key and a revoked key still refuse the dataset.
+func TestSignaturesVerifiedStillLooks(t *testing.T) {
+	options := facts.Options{Origin: factstest.Origin, Conformance: "L3", SignaturesVerified: true}
+	for name, spoil := range map[string]func(*facts.Dataset){
+		"missing": func(ds *facts.Dataset) { ds.Facts[0].Values[0].Signature = nil },
+		"unknown key": func(ds *facts.Dataset) {
+			ds.Facts[0].Values[0].Signature = &facts.Signature{Kid: "zz-1999-01", JWS: "x"}
+		},
+		"revoked key": func(ds *facts.Dataset) { ds.Keys.Keys[0].Revoked = "2000-01-01" },
+	} {
+		ds := factstest.Sample()
+		spoil(ds)
+		if _, err := facts.NewSnapshot(ds, options); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	if _, err := facts.NewSnapshot(factstest.Sample(), options); err != nil {
+		t.Error(err)
+	}
+}

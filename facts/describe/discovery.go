@@ -72,6 +72,7 @@ type namespaceEntry struct {
 type topicEntry struct {
 	Prefix   string            `json:"prefix"`
 	Title    string            `json:"title"`
+	Area     string            `json:"area,omitempty"`
 	Synonyms map[string]string `json:"synonyms,omitempty"`
 }
 
@@ -148,7 +149,7 @@ func factsSectionOf(info *facts.Info) factsSection {
 		}
 	}
 	for _, t := range info.Topics {
-		section.Topics = append(section.Topics, topicEntry{Prefix: t.Prefix, Title: t.Title, Synonyms: t.Synonyms})
+		section.Topics = append(section.Topics, topicEntry{Prefix: t.Prefix, Title: t.Title, Area: t.Area, Synonyms: t.Synonyms})
 	}
 	return section
 }
