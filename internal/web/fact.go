@@ -29,7 +29,8 @@ type factPage struct {
 	Score        string
 
 	Label, Value, Unit, Period string
-	Structured                 string // indented JSON of an object or array, "" otherwise
+	Grid                       *grid  // an array of like objects
+	Structured                 string // indented JSON of any other object or array, "" otherwise
 	Scope                      string
 	From, To                   string
 	InForce                    string
@@ -70,6 +71,7 @@ func renderFact(w io.Writer, s *facts.Snapshot, a *facts.Answer, today facts.Dat
 		Value:        v.Value.Text(),
 		Unit:         v.Unit,
 		Period:       v.Period,
+		Grid:         newGrid(v.Value),
 		Structured:   structured(v.Value),
 		Scope:        fact.Scope,
 		From:         v.From.String(),

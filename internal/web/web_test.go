@@ -305,3 +305,30 @@ func TestAssetsAreSelfContained(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+func TestArrayOfLikeObjectsIsATable(t *testing.T) {
+	ds := factstest.Sample()
+	for i := range ds.Facts {
+		if ds.Facts[i].Key == "zz-smp/version/18.19" {
+			ds.Facts[i].Values[0].Value = `[{"from":0,"rate":8},{"from":18,"rate":null}]`
+		}
+	}
+	factstest.Sign(ds)
+	s := factstest.Snapshot(ds)
+	table := first(factPage(t, s, "zz-smp/version/18.19", anySelection), "table")
+	if got := strings.Fields(text(table)); strings.Join(got, " ") != "fromrate 08 18–" {
+		t.Errorf("the table reads %q", got)
+	}
+	for _, other := range []facts.Value{`[]`, `[1,2]`, `[{"a":1},{"b":1}]`, `[{"a":[1]}]`, `[{"a":1},{"a":1,"b":2}]`, `{"a":1}`} {
+		for i := range ds.Facts {
+			if ds.Facts[i].Key == "zz-smp/version/18.19" {
+				ds.Facts[i].Values[0].Value = other
+			}
+		}
+		factstest.Sign(ds)
+		doc := factPage(t, factstest.Snapshot(ds), "zz-smp/version/18.19", anySelection)
+		if len(all(doc, "pre")) != 1 {
+			t.Errorf("%s is not shown as JSON", other)
+		}
+	}
+}
