@@ -1,6 +1,6 @@
 // Package facts is Verified Facts 0.2 and Verified Changes 0.1 without any surface: keys, records, claims, hashes, attestations, freshness, periods, the
 // resolver and the chain of changes. It is pure. Values go in and values come out; the day is always a parameter, and nothing here reads a clock, a file
-// or a socket. Sections written F§n are those of the project's reading of the protocol.
+// or a socket. Sections written F§n are those of the project's reading of the protocol, docs/facts.md.
 //
 // What follows is the manual of the formats. It is enough to write another implementation.
 //
@@ -16,6 +16,8 @@
 // part of the country; or a word with three letters or more. The time a value belongs to is never part of the key.
 //
 // An alias is another text for a key: one listed with the fact ([CheckAlias]), gb/… for uk/…, or <area>:<changelog key>.
+// A text is looked up as a key, then among the listed aliases, then by these two classes, which must lead to a key ([Snapshot.Lookup]). In the path of
+// a URL a single segment that is neither a route nor an alias names nothing; elsewhere a single word is a question like any other.
 //
 // What people type is put into the form of a key in six steps ([NormalizeKey]):
 //
@@ -26,8 +28,8 @@
 //  5. collapse "//", strip "/" at both ends
 //  6. strip one final .json unless the text with it is a key or an alias
 //
-// Steps 1, 2, 5 and 6 undo URL spelling. When 3 or 4 changed something, or an alias was followed, the answer repeats the text after step 1 as
-// requestedKey ([RequestedForm]).
+// Steps 1, 2, 6 and one trailing slash undo URL spelling. When 3, 4 or 5 changed anything else, or an alias was followed, the answer repeats the text after
+// step 1 as requestedKey ([RequestedForm]).
 //
 // # Values, dates, units
 //
@@ -85,6 +87,10 @@
 // holds today. A key is refused when it was revoked before verifiedDate; the same day still counts. validFrom and retired bind signers, not readers. A valid
 // signature means that this publisher said so. It does not mean that the figure is true.
 //
+// The claim is judged in this order, and the first that applies is its state: dated in the future (verifiedDate after today), withdrawn, superseded (the publisher
+// serves another hash now), not yet in force, ended, stale, current. Without max_age it is stale more than seven days after nextScheduledRefresh. A kid that the set
+// does not list leaves the signature not tested and the key refused; a key revoked before verifiedDate is refused while its signature is still told to be valid.
+//
 // # Choosing a value
 //
 // A fact has one value for each span of days. The value in force on a day D is the one with the latest effectiveFrom that is not after D (null is before
@@ -98,6 +104,43 @@
 // the promised check is overdue: later than graceDays (7 unless the area says otherwise) after nextScheduledRefresh. max_age is a number of one to five
 // digits with d, w, m or y, or P with Y, M and D parts or one W part, at 1, 7, 30 and 365 days; at most 36,500 days ([ParseDuration]). A stale value is
 // still an answer. [CheckQuery] refuses every parameter a route does not take, by name.
+//
+// # Index and batch
+//
+// The index ([Snapshot.WriteIndex]) is {protocol, publisher, count, generated, namespace?, facts[]}, sorted by key bytes. An entry has key, label, unit, period,
+// verifiedDate and hash of the value in force on the day, then aliases when there are listed ones, withdrawn when the fact is, and inForce: false when no value is in
+// force: it then shows the last that was, else the first that will be. generated is the newest verifiedDate among the entries; a namespace includes its parts.
+//
+// A batch ([Snapshot.Batch]) is {protocol, publisher, count, results[], status, misses?} for 1 to 50 keys: one record or miss for each, in the order asked, a repeated
+// key twice. status is "stale" when one record is; misses counts what is no record and is absent for none.
+//
+// # Misses and withdrawal
+//
+// Nobody gets another figure than the one asked for. An answer that is no record is one of two objects:
+//
+//	{"protocol", "covered": false, "error": "unknown key", "requestedKey", "candidates", "index", "hint"?}
+//	{"protocol", "key", "requestedKey"?, "label", "covered": false, "reason", "requested", "periodsHeld", "publisher"}
+//
+// candidates are at most five of resolve. reason is "period not held" or "several values in this period"; requested is {"as_of": day} or {"period": label};
+// periodsHeld has every held value, newest first, as {"period", "effectiveFrom", "effectiveTo"}.
+//
+// A fact that its source no longer states is still a record: value null, withdrawn the day, withdrawnReason and supersededBy when known, unit and period of the last
+// value, effectiveFrom the first day without it (null: the day of withdrawal), source the page that shows so. Only the newest value can be a withdrawal.
+//
+// The member previous has value, period, effectiveFrom? and source of the next older held value when its unit and JSON type are the same. The oldest held value
+// takes the author's block instead. A withdrawal has none.
+//
+// # Text form
+//
+// One line with LF ([Answer.AppendText]):
+//
+//	<value>[ <unit>][ (<period>, from <day> to <day>)] verified <day>[ <status>][ (converted, not re-read)] <source>
+//	unknown key <requested>; try: <key>, <key>
+//	not held <key>; held: <label or from..to>, <label or from..to>
+//	miss <requested>: <reason>                                       in a batch
+//
+// What is null is left out, the parenthesis with it. Values are printed as in JSON, strings bare, every run of control characters and line ends as one space. A withdrawn
+// fact begins "withdrawn <day>". Where one label covers several values the spans are listed.
 //
 // # Resolve
 //
@@ -134,6 +177,13 @@
 // 1000, as an alias 950. Order: score descending, then key bytes; 0 is left out. A question resolves when it is a key or an alias, or when the best score is
 // at least 800, no other is, and the next is at least 200 lower; [Snapshot.Get] then answers with that key, [Snapshot.Resolve] shows it as best.
 //
+// matched of a candidate says what hit, unit by unit: synonym:<phrase>, key:<token>, label:<token> when the key lacks it, topic:<token>, typo:<as typed>~<as held>; for
+// an exact hit it is "key" or "alias". Scores are printed as n/1000 without trailing zeros. The document is {protocol, query, candidates[], best?, hint?}; a candidate has
+// key, label, unit, period, verifiedDate, score and matched; best is the whole record in force today; hint is one sentence, such as to pass period when the question holds
+// something like 2025 or 2026-27. A namespace filter leaves out what is outside it and its parts; one that nobody declared gives no candidates and a hint. [Snapshot.Audit]
+// asks each fact for itself, by label, aliases and shortened keys; where another key answers, the dataset is wrong. The lists that every publisher starts from are
+// [DefaultStopWords] and [DefaultJurisdictionWords].
+//
 // # Changes
 //
 // A changelog is a chain of entries, oldest first; documents show it newest first. The link of an entry is "sha256:" and the hexadecimal SHA-256 of its RFC 8785
@@ -143,6 +193,21 @@
 //
 // Required members: area, key, factKey, from, to, unit, period, effectiveFrom, source, verifiedDate, hash, prevHash; nullable ones are present as null. Optional ones
 // without a value are absent: label, sourceType, method, sourceFile, seq, dateBasis (verified, commit, source), quote, withdrawn, supersededBy, correction (true).
+//
+// Two entries fix the bytes. They have the members area "uk-rates", key "income-tax/personal-allowance", factKey "uk/income-tax/personal-allowance", label "Personal
+// Allowance", unit "GBP/year", source "https://www.gov.uk/income-tax-rates", hash, prevHash and
+//
+//	   from   to     period    effectiveFrom  verifiedDate
+//	1  null   12570  2025-26   2025-04-06     2026-03-02
+//	2  12570  12570  2026-27   2026-04-06     2026-10-04
+//
+// The hash of the first is sha256:47c25f79d311849dd480385ac173143784cebf5a4d9cd1cce83a593e4ad87534 and its prevHash null; its link, which is the prevHash of the second,
+// is sha256:1f59dd947fafd73418839d9a139e75a6231c8f9f4044a4eca3a9aee09ec1736b. The hash of the second is
+// sha256:cab2eae595ba1c5f8059d6002585514a4b6b612cac8809f83457b722320a2576, and its link, the chain head,
+// sha256:d1e05a5060bf78c30121334fb27485b6fc67f92566ef7fb6440d1af8f8798b1c.
+//
+// A chain that links claim hashes instead ([ChainClaimLink]) is noticed, because it protects nothing but its newest claim. A reader who kept a head finds it among the
+// links of every later chain.
 //
 // A query asks for what was verified strictly after since, of one area or all, at most limit entries; the answer adds the freshness and the coverage it speaks
 // for, and next when there is more. The cursor in next names the last entry served by its chain position and link, so that entries appended meanwhile do not

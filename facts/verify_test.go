@@ -375,7 +375,7 @@ func TestVerificationJSON(t *testing.T) {
 	}
 }
 
-// Verifying a record (parse, hash, rebuild, signature) beside the bare signature check over as many bytes: F§15 and DESIGN section 5 bound the ratio by 1.5.
+// Verifying a record (parse, hash, rebuild, signature) beside the bare signature check over as many bytes: F§15 bounds the ratio by 1.5.
 func BenchmarkVerify(b *testing.B) {
 	data := encode(signed(b, nil))
 	o := options(b)
