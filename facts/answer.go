@@ -102,7 +102,7 @@ func checkPeriod(sel Selection) error {
 func checkRequested(requested, parameter string) error {
 	switch {
 	case strings.TrimSpace(requested) == "":
-		return emptyParameter(parameter)
+		return refuse(parameter, "%s is missing or empty; name a key, such as one from the index", parameter)
 	case len(requested) > MaxQuery && utf8.RuneCountInString(requested) > MaxQuery:
 		return refuse(parameter, "%s has more than %d characters; a key has at most %d bytes", parameter, MaxQuery, MaxKeyBytes)
 	case !utf8.ValidString(requested):

@@ -183,15 +183,15 @@ func CheckAlias(alias string) error {
 }
 
 // NormalizeKey applies F§2.3 steps 1 (without percent-decoding) to 6; has reports whether a string is a key or an alias.
-// It returns the normalised string and whether anything but URL spelling changed: a trailing or doubled slash, .json and the URL in front of the key leave
-// no trace; a dropped query, another case or another hyphen do. The string after step 1 is what an answer repeats as requestedKey, see RequestedForm.
+// It returns the normalised string and whether anything but URL spelling changed: a trailing slash, .json and the URL in front of the key leave no trace; a
+// doubled or leading slash, a dropped query, another case or another hyphen do. The string after step 1 is what an answer repeats as requestedKey, see RequestedForm.
 func NormalizeKey(requested string, has func(string) bool) (key string, changed bool) {
 	if isNormal(requested) {
 		return requested, false
 	}
 	key = RequestedForm(requested)
 	if rest, isURL := cutScheme(key); isURL {
-		key = urlPath(rest)
+		key = strings.TrimPrefix(urlPath(rest), "/")
 	}
 	if i := strings.IndexAny(key, "?#"); i >= 0 {
 		key, changed = strings.TrimSpace(key[:i]), true
@@ -199,6 +199,7 @@ func NormalizeKey(requested string, has func(string) bool) (key string, changed 
 	folded := norm.NFC.String(strings.Map(foldKeyRune, key))
 	changed = changed || folded != key
 	key = trimSlashes(folded)
+	changed = changed || key != strings.TrimSuffix(folded, "/")
 	if name, ok := strings.CutSuffix(key, ".json"); ok && name != "" && name[len(name)-1] != '/' && !has(key) {
 		key = name
 	}

@@ -119,8 +119,6 @@ func TestNormalizeKey(t *testing.T) {
 		{"uk-rates:income-tax/pa", "uk-rates:income-tax/pa", false},
 		// URL spelling leaves no trace.
 		{"uk/bank-rate/", "uk/bank-rate", false},
-		{"uk//bank-rate", "uk/bank-rate", false},
-		{"/uk///bank-rate//", "uk/bank-rate", false},
 		{"uk/bank-rate.json", "uk/bank-rate", false},
 		{"uk/odd.json", "uk/odd.json", false},
 		{"uk/odd.json.json", "uk/odd.json", false},
@@ -133,6 +131,10 @@ func TestNormalizeKey(t *testing.T) {
 		{"https://figures.example", "", false},
 		{"  uk/bank-rate\n", "uk/bank-rate", false},
 		// Everything else does.
+		{"uk//bank-rate", "uk/bank-rate", true},
+		{"/uk/bank-rate", "uk/bank-rate", true},
+		{"uk/bank-rate//", "uk/bank-rate", true},
+		{"https://figures.example/f//uk/bank-rate", "uk/bank-rate", true},
 		{"uk/Bank-Rate", "uk/bank-rate", true},
 		{"uk/bank_rate", "uk/bank-rate", true},
 		{"uk/bank rate", "uk/bank-rate", true},

@@ -37,15 +37,17 @@ const (
 )
 
 // Resolve ranks keys for a question or a loose key. Candidates without a score of their own are left out, so the list may be empty. An empty q, one over
-// MaxQuery characters, and a limit outside 1 to MaxCandidates are a *ParameterError; an unknown namespace is an empty list with a hint.
+// MaxQuery characters, text that is not UTF-8, and a limit outside 1 to MaxCandidates are a *ParameterError; an unknown namespace is an empty list with a hint.
 func (s *Snapshot) Resolve(q, namespace string, limit int, today Date) (Resolution, error) {
 	switch {
 	case strings.TrimSpace(q) == "":
-		return Resolution{}, emptyParameter("q")
+		return Resolution{}, refuse("q", "q is missing or empty; ask a question or name a loose key")
 	case len(q) > MaxQuery && utf8.RuneCountInString(q) > MaxQuery:
 		return Resolution{}, refuse("q", "q has more than %d characters; ask a shorter question", MaxQuery)
 	case !utf8.ValidString(q):
 		return Resolution{}, refuse("q", "q is not valid UTF-8; encode the question again")
+	case !utf8.ValidString(namespace):
+		return Resolution{}, refuse("namespace", "namespace is not valid UTF-8")
 	case limit < 1 || limit > MaxCandidates:
 		return Resolution{}, refuse("limit", "limit is a whole number from 1 to %d, not %d", MaxCandidates, limit)
 	}

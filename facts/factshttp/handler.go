@@ -99,7 +99,7 @@ func (h *handler) serve(x *exchange) error {
 	switch x.id {
 	case routeRecord:
 		return h.serveRecord(x)
-	case routeIndex:
+	case routeIndex, routeIndexFile:
 		return h.serveFacts(x)
 	case routeFront:
 		return h.serveIndex(x, "", h.negotiate(x, h.Pages.Index != nil))

@@ -3,7 +3,6 @@ package factshttp
 import (
 	"io"
 	"net/http"
-	"slices"
 	"strconv"
 
 	"sayso/facts"
@@ -19,15 +18,7 @@ func (h *handler) serveFacts(x *exchange) error {
 		return err
 	}
 	if keys, ok := p["keys"]; ok {
-		if _, both := p["namespace"]; both {
-			return &facts.ParameterError{Parameter: "namespace", Message: `"namespace" filters the index and cannot be combined with "keys"`}
-		}
-		return h.serveBatch(x, keys, "keys", p)
-	}
-	for _, name := range []string{"as_of", "max_age", "period"} {
-		if _, ok := p[name]; ok {
-			return &facts.ParameterError{Parameter: name, Message: strconv.Quote(name) + ` needs "keys"; the index lists the values in force today`}
-		}
+		return h.serveBatch(x, keys, p)
 	}
 	chosen, err := h.chooseForm(x, p, h.Pages.Index != nil)
 	if err != nil {
@@ -36,8 +27,8 @@ func (h *handler) serveFacts(x *exchange) error {
 	return h.serveIndex(x, p["namespace"], chosen)
 }
 
-// serveBatch answers a comma list of keys under one selection.
-func (h *handler) serveBatch(x *exchange, list, parameter string, p facts.Params) error {
+// serveBatch answers a comma list of keys under one selection. Refusals name keys, also where the list stands in the path (F§5.2).
+func (h *handler) serveBatch(x *exchange, list string, p facts.Params) error {
 	if _, err := h.chooseForm(x, p, h.Pages.Batch != nil); err != nil {
 		return err
 	}
@@ -45,7 +36,7 @@ func (h *handler) serveBatch(x *exchange, list, parameter string, p facts.Params
 	if err != nil {
 		return err
 	}
-	keys, err := facts.SplitKeys(list, parameter)
+	keys, err := facts.SplitKeys(list, "keys")
 	if err != nil {
 		return err
 	}
@@ -206,14 +197,4 @@ func (h *handler) serveChangesPage(x *exchange) error {
 	}
 	h.setPolicy(x.w.Header())
 	return x.send(d, delivery{contentType: typeHTML, link: x.canonical("/changes")})
-}
-
-// sortedNames returns the parameter names of a checked query in a fixed order, so that a refusal always names the same one.
-func sortedNames(p facts.Params) []string {
-	names := make([]string, 0, len(p))
-	for name := range p {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 
 	"sayso/facts"
@@ -14,14 +15,17 @@ import (
 // maxBody bounds a POST body (F§15).
 const maxBody = 16 << 10
 
+// routeOfBody takes no query parameters: everything stands in the body.
+const routeOfBody facts.Route = ""
+
 // servePost answers POST /f: a JSON object {keys, max_age?, as_of?, period?}, read strictly.
 func (h *handler) servePost(x *exchange) error {
-	p, err := h.query(x, facts.RouteFacts)
-	if err != nil {
+	if _, err := h.query(x, routeOfBody); err != nil {
+		var refused *facts.ParameterError
+		if errors.As(err, &refused) && slices.Contains(facts.RouteBatch.Parameters(), refused.Parameter) {
+			refused.Message = "POST takes no query parameters; put " + refused.Parameter + " into the JSON body"
+		}
 		return err
-	}
-	if names := sortedNames(p); len(names) > 0 {
-		return &facts.ParameterError{Parameter: names[0], Message: "POST takes no query parameters; put " + names[0] + " into the JSON body"}
 	}
 	h.negotiate(x, h.Pages.Batch != nil)
 	body, err := readBody(x.w, x.r)
@@ -63,13 +67,17 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 func parseBatchBody(body []byte) (keys []string, selection facts.Params, err error) {
 	members, err := jcs.Members(body)
 	if err != nil {
+		var refused *jcs.Error
+		if errors.As(err, &refused) && refused.Kind == jcs.KindDuplicate && strings.Count(refused.Pointer, "/") == 1 {
+			return nil, nil, &facts.ParameterError{Parameter: refused.Pointer[1:], Message: "the body is not acceptable: " + refused.Error()}
+		}
 		return nil, nil, &problem{kind: kindBody, message: "the body is not one strict JSON object: " + err.Error()}
 	}
 	names := make([]string, len(members))
 	for i, m := range members {
 		names[i] = m.Name
 	}
-	if err := facts.CheckNames([]string{"keys", "max_age", "as_of", "period"}, names); err != nil {
+	if err := facts.CheckNames(facts.RouteBatch.Parameters(), names); err != nil {
 		return nil, nil, err
 	}
 	selection = facts.Params{}
@@ -97,6 +105,9 @@ func parseKeys(value jcs.Raw) ([]string, error) {
 	var elements []jcs.Raw
 	if len(value) == 0 || value[0] != '[' || jcs.Decode(value, &elements) != nil {
 		return nil, &facts.ParameterError{Parameter: "keys", Message: "keys must be a list of strings"}
+	}
+	if len(elements) == 0 {
+		return nil, &facts.ParameterError{Parameter: "keys", Message: "keys names no key; name 1 to 50"}
 	}
 	keys := make([]string, len(elements))
 	for i, element := range elements {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,7 +30,7 @@ func (h *handler) serveRecord(x *exchange) error {
 			return err
 		}
 		if batch {
-			return h.serveBatch(x, x.rest, "key", p)
+			return h.serveBatch(x, x.rest, p)
 		}
 		if _, err := h.chooseForm(x, p, h.Pages.Fact != nil); err != nil {
 			return err
@@ -67,14 +68,31 @@ func unresolve(x *exchange, a *facts.Answer) error {
 	return nil
 }
 
-// query reads and checks the query string. The form is negotiated first, so that a refusal has the form the client reads.
+// query reads and checks the query string. The form is chosen first, so that a refusal has the form the client reads.
 func (h *handler) query(x *exchange, route facts.Route) (facts.Params, error) {
 	h.negotiate(x, h.Pages.Problem != nil)
 	values, err := url.ParseQuery(x.r.URL.RawQuery)
 	if err != nil {
 		return nil, &facts.ParameterError{Parameter: "query", Message: "the query string is not well-formed: write name=value pairs joined by & and percent-encode the rest"}
 	}
+	if slices.Contains(route.Parameters(), "format") {
+		h.refusalForm(x, values.Get("format"))
+	}
 	return facts.CheckQuery(route, values)
+}
+
+// refusalForm lets a format that is asked for win over Accept (F§4.1) while the parameters beside it are not checked yet.
+func (h *handler) refusalForm(x *exchange, format string) {
+	switch format {
+	case "json":
+		x.form = formJSON
+	case "txt":
+		x.form = formText
+	case "html":
+		if h.Pages.Problem != nil {
+			x.form = formHTML
+		}
+	}
 }
 
 // sendRecord is the hot path. Records are never 304 and never content-encoded (F§4.6 rules 2 and 3): the tag names the claim, the body names the day.

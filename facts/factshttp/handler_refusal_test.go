@@ -37,16 +37,19 @@ func TestRefusals(t *testing.T) { // F§4.1, F§4.5, F§5.2; T1, T13, T17
 		{"GET", "/f?keys=" + fiftyOne, "", "", 400, "invalid parameter", "keys"},
 		{"GET", "/f?keys=", "", "", 400, "invalid parameter", "keys"},
 		{"GET", "/f?keys=uk/a/b,,uk/a/c", "", "", 400, "invalid parameter", "keys"},
-		{"GET", "/f/uk/a/b,", "", "", 400, "invalid parameter", "key"},
+		{"GET", "/f/uk/a/b,", "", "", 400, "invalid parameter", "keys"},
+		{"GET", "/f/" + fiftyOne, "", "", 400, "invalid parameter", "keys"},
 		{"GET", "/f?keys=uk/a/b&namespace=uk", "", "", 400, "invalid parameter", "namespace"},
 		{"GET", "/f?as_of=2026-01-01", "", "", 400, "invalid parameter", "as_of"},
 		{"GET", "/f/resolve", "", "", 400, "invalid parameter", "q"},
+		{"GET", "/f/resolve?q=rate&namespace=%ff", "", "", 400, "invalid parameter", "namespace"},
 		{"GET", "/f/resolve?q=rate&limit=0", "", "", 400, "invalid parameter", "limit"},
 		{"GET", "/f/resolve?q=rate&limit=21", "", "", 400, "invalid parameter", "limit"},
 		{"GET", "/f/resolve?q=rate&format=html", "", "", 400, "invalid parameter", "format"},
 		{"GET", "/changes.json?since=2026-11-30", "", "", 400, "invalid parameter", "since"},
 		{"GET", "/changes.json?area=nowhere", "", "", 400, "invalid parameter", "area"},
 		{"POST", "/f?max_age=1d", `{"keys":["uk/a/b"]}`, "application/json", 400, "invalid parameter", "max_age"},
+		{"POST", "/f?format=txt", `{"keys":["uk/a/b"]}`, "application/json", 400, "invalid parameter", "format"},
 		{"POST", "/f", string(manyKeys), "application/json", 400, "invalid parameter", "keys"},
 		{"POST", "/f", `{"keys":[]}`, "application/json", 400, "invalid parameter", "keys"},
 		{"POST", "/f", `{}`, "application/json", 400, "invalid parameter", "keys"},
@@ -54,7 +57,9 @@ func TestRefusals(t *testing.T) { // F§4.1, F§4.5, F§5.2; T1, T13, T17
 		{"POST", "/f", `{"keys":["uk/a/b"],"maxAge":"1d"}`, "application/json", 400, "invalid parameter", "maxAge"},
 		{"POST", "/f", `{"keys":["uk/a/b"],"max_age":30}`, "application/json", 400, "invalid parameter", "max_age"},
 		{"POST", "/f", `{"keys":["uk/a/b"],"as_of":null}`, "application/json", 400, "invalid parameter", "as_of"},
-		{"POST", "/f", `{"keys":["uk/a/b"],"keys":["uk/a/c"]}`, "application/json", 400, "invalid body", ""},
+		{"POST", "/f", `{"keys":["uk/a/b"],"keys":["uk/a/c"]}`, "application/json", 400, "invalid parameter", "keys"},
+		{"POST", "/f", `{"keys":["uk/a/b"],"as_of":"2026-01-01","as\u005fof":"2026-01-02"}`, "application/json", 400, "invalid parameter", "as_of"},
+		{"POST", "/f", `{"keys":["uk/a/b"],"x":{"a":1,"a":2}}`, "application/json", 400, "invalid body", ""},
 		{"POST", "/f", `{"keys":["uk/a/b"]} {}`, "application/json", 400, "invalid body", ""},
 		{"POST", "/f", `["uk/a/b"]`, "application/json", 400, "invalid body", ""},
 		{"POST", "/f", ``, "application/json", 400, "invalid body", ""},
@@ -63,6 +68,8 @@ func TestRefusals(t *testing.T) { // F§4.1, F§4.5, F§5.2; T1, T13, T17
 		{"POST", "/f", `{"keys":["uk/a/b"]}`, "", 415, "unsupported media type", ""},
 		{"POST", "/f", `{"keys":["uk/a/b"]}`, "application/json; charset=latin1", 415, "unsupported media type", ""},
 		{"POST", allowance, `{}`, "application/json", 405, "method not allowed", ""},
+		{"POST", "/f/index", `{"keys":["uk/a/b"]}`, "application/json", 405, "method not allowed", ""},
+		{"POST", "/f/index.json", `{"keys":["uk/a/b"]}`, "application/json", 405, "method not allowed", ""},
 		{"DELETE", "/f", "", "", 405, "method not allowed", ""},
 		{"PUT", "/openapi.json", "", "", 405, "method not allowed", ""},
 		{"GET", "/nowhere", "", "", 404, "not found", ""},
@@ -98,8 +105,19 @@ func TestRefusals(t *testing.T) { // F§4.1, F§4.5, F§5.2; T1, T13, T17
 	}
 }
 
-func TestRefusalsHaveTheAskedForm(t *testing.T) {
+func TestRefusalsHaveTheAskedForm(t *testing.T) { // F§4.1: format wins over Accept
 	s := newSite(t)
+	for _, target := range []string{allowance + "?format=json&asOf=2026-01-01", allowance + "?format=json&as_of=2026-02-30", "/f?format=json&q=x"} {
+		if w := s.get(target, "Accept", "text/html"); w.Code != 400 || servedObject(t, w)["error"] != "invalid parameter" {
+			t.Errorf("%s: %d %s", target, w.Code, w.Body)
+		}
+	}
+	if w := s.get(allowance + "?format=txt&asOf=1"); w.Code != 400 || w.Header().Get("Content-Type") != "text/plain; charset=utf-8" {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+	if w := s.get(allowance + "?format=html&asOf=1"); w.Code != 400 || !strings.Contains(w.Body.String(), "problem 400") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
 	if w := s.get(allowance+"?x=1", "Accept", "text/html"); w.Code != 400 || !strings.Contains(w.Body.String(), "problem 400") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
@@ -111,6 +129,24 @@ func TestRefusalsHaveTheAskedForm(t *testing.T) {
 	}
 	if w := s.get("/f/uk/no-such/thing?format=txt"); w.Code != 404 || !strings.HasPrefix(w.Body.String(), "unknown key uk/no-such/thing") {
 		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+// TestRefusalsAdviseWhatIsPossible: no message sends the reader to a place where the same thing is refused (F§4.1, F§5.2).
+func TestRefusalsAdviseWhatIsPossible(t *testing.T) {
+	s := newSite(t)
+	for _, c := range []struct{ method, target, body, has, hasNot string }{
+		{"GET", "/f/resolve", "", "missing", "leave it out"},
+		{"POST", "/f?format=txt", `{}`, "none are taken here", "JSON body"},
+		{"POST", "/f?as_of=2026-01-01", `{}`, "JSON body", "allowed:"},
+		{"POST", "/f?x=1", `{}`, "none are taken here", "allowed:"},
+		{"POST", "/f", `{"keys":[]}`, "names no key", "key 1"},
+	} {
+		w := s.ask(c.method, c.target, c.body, "Content-Type", "application/json")
+		message, _ := servedObject(t, w)["message"].(string)
+		if w.Code != 400 || !strings.Contains(message, c.has) || strings.Contains(message, c.hasNot) {
+			t.Errorf("%s %s: %d %q", c.method, c.target, w.Code, message)
+		}
 	}
 }
 

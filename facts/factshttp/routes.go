@@ -17,6 +17,7 @@ const (
 	routeNone routeID = iota
 	routeRecord
 	routeIndex
+	routeIndexFile
 	routeResolve
 	routeChanges
 	routeAtom
@@ -46,6 +47,7 @@ var routes = [routeCount]Route{
 	routeNone:        {Pattern: "unknown", Methods: readMethods},
 	routeRecord:      {Pattern: "/f/{key}", Methods: readMethods, Dynamic: true},
 	routeIndex:       {Pattern: "/f", Methods: bodyMethods, Dynamic: true},
+	routeIndexFile:   {Pattern: "/f/index", Methods: readMethods, Dynamic: true},
 	routeResolve:     {Pattern: "/f/resolve", Methods: readMethods, Dynamic: true},
 	routeChanges:     {Pattern: "/changes.json", Methods: readMethods, Dynamic: true},
 	routeAtom:        {Pattern: "/changes.atom", Methods: readMethods},
@@ -138,8 +140,10 @@ func matchFacts(key string) (routeID, string) {
 		key = key[1:]
 	}
 	switch strings.Trim(key, "/") {
-	case "", "index", "index.json":
+	case "":
 		return routeIndex, ""
+	case "index", "index.json":
+		return routeIndexFile, ""
 	case "resolve":
 		return routeResolve, ""
 	}
