@@ -67,7 +67,7 @@ func TestCheckQueryRefuses(t *testing.T) {
 	}
 	for _, name := range []string{strings.Repeat("x", 1<<16), "\xff\x00", "a\r\nb"} {
 		_, err := facts.CheckQuery(facts.RouteGet, url.Values{name: {"1"}})
-		if refused := refusal(t, err); len(refused.Parameter) > 100 || strings.ContainsAny(refused.Message, "\r\n\x00\xff") {
+		if refused := refusal(t, err); len(refused.Parameter) > 100 || strings.ContainsAny(refused.Message, "\r\n\x00") || strings.Contains(refused.Message, "\xff") {
 			t.Errorf("%.20q is repeated as %q in %q", name, refused.Parameter, refused.Message)
 		}
 	}

@@ -43,6 +43,7 @@ check_static() { # in both modules
 # A finding in the standard library that only a newer Go fixes is printed; every other called finding fails.
 vulnerabilities() {
   [ -x "$T/bin/govulncheck" ] && [ -f "$T/vulndb/.version" ] || { echo "skipped: govulncheck or its data is not there"; [ -z "$CI" ]; return; }
+  echo "note: vulnerability data $(cat "$T/vulndb/.version")"
   "$T/bin/govulncheck" -db "file://$T/vulndb" -format json ./... >"$T/log/govulncheck.json" || return 1
   go run ./tools/vulnreport "$T/log/govulncheck.json"
 }

@@ -1,5 +1,5 @@
 // Command vulnreport reads the JSON stream of govulncheck and decides: a called finding fails, except one in the standard
-// library, which only a newer Go can fix and which is therefore printed. It prints the date of the data.
+// library, which only a newer Go can fix and which is therefore printed.
 package main
 
 import (
@@ -14,8 +14,7 @@ import (
 
 type message struct {
 	Config *struct {
-		GoVersion      string `json:"go_version"`
-		DBLastModified string `json:"db_last_modified"`
+		GoVersion string `json:"go_version"`
 	} `json:"config"`
 	Finding *struct {
 		OSV          string `json:"osv"`
@@ -67,7 +66,7 @@ func read(r io.Reader, out io.Writer) (ours, standard []string, err error) {
 		}
 		if m.Config != nil {
 			configured = true
-			fmt.Fprintf(out, "note: vulnerability data of %s, %s\n", m.Config.DBLastModified, m.Config.GoVersion)
+			fmt.Fprintf(out, "note: checked for %s\n", m.Config.GoVersion)
 		}
 		if m.Finding == nil || len(m.Finding.Trace) == 0 || m.Finding.Trace[0].Function == "" {
 			continue // imported or required only

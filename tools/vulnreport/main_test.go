@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-const config = `{"config":{"go_version":"go1.26.8","db_last_modified":"2026-11-05T00:00:00Z"}}`
+const config = `{"config":{"go_version":"go1.26.8"}}`
 
 func finding(module, function string) string {
 	return `{"finding":{"osv":"GO-1","fixed_version":"v1.2.3","trace":[{"module":"` + module + `","package":"p","function":"` + function + `"}]}}`
