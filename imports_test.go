@@ -83,8 +83,11 @@ var table = map[string]pkg{
 	"internal/mcpserve":  {imports: join(foundations, factsAll, businessAll, gidpAll, []string{"internal/app"}), third: []string{"github.com/modelcontextprotocol/go-sdk"}},
 	"internal/web":       {imports: join(foundations, factsAll, businessAll, gidpAll, []string{"internal/app"})},
 	"internal/server":    {imports: join(foundations, factsAll, businessAll, gidpAll, inner, adapters), third: []string{"github.com/prometheus/client_golang"}},
-	"internal/cli":       {imports: join(foundations, factsAll, businessAll, gidpAll, inner, adapters, []string{"internal/server"}), third: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/vbauerster/mpb/v8", "golang.org/x/term"}},
-	"cmd/sayso":          {imports: []string{"internal/cli"}},
+	// examples holds embedded sample content and no code; demo joins it and walks through a running server.
+	"examples":      {},
+	"internal/demo": {imports: join(foundations, factsAll, []string{"internal/keyfile"})},
+	"internal/cli":  {imports: join(foundations, factsAll, businessAll, gidpAll, inner, adapters, []string{"internal/server", "internal/demo", "examples"}), third: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/vbauerster/mpb/v8", "golang.org/x/term"}},
+	"cmd/sayso":     {imports: []string{"internal/cli"}},
 	// tools are programs of the build, not of the product: standard library only.
 	"tools/...":          {},
 	"internal/store/...": {imports: join(foundations, factsAll, businessAll, gidpAll, []string{"internal/app", "internal/store", "internal/store/..."}), third: []string{"modernc.org/sqlite", "github.com/jackc/pgx/v5"}},

@@ -64,6 +64,7 @@ func (c *Client) getFile(ctx context.Context, d *Discovery, key string, sel fact
 	}
 	out := &Result{URL: at, JSON: data, RequestedKey: r.RequestedKey}
 	if !holds(r, sel, c.today()) {
+		out.JSON = nil // the file holds the record that was not asked for
 		out.Outcome, out.Key, out.Label, out.Reason, out.Hint = facts.OutcomeNotHeld, r.Key, r.Label, "period not held", staticHint
 		out.Held = []HeldPeriod{{Period: r.Period, From: r.EffectiveFrom, To: r.EffectiveTo}}
 		return out, nil

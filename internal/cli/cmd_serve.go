@@ -30,7 +30,7 @@ func newServe(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve --facts DIR",
 		Short: "Serve a folder of figures",
-		Long: "Serve answers for a folder of figures over HTTP and MCP. The folder is read, checked and held in memory; it needs no database and no data folder. " +
+		Long: "Serve answers for a folder of figures over HTTP and MCP. The folder is read, checked and held in memory; it needs no database and no data folder; without --facts the folder that a demo kept below --data is served. " +
 			"A change of the folder is noticed within two seconds, or at once on SIGHUP, and loaded whole; when one figure is wrong the change is refused, the reason " +
 			"is shown by /readyz on the private listener, and what was served before is served on.\n\n" +
 			"SIGTERM or an interrupt finishes what is in flight and ends with exit 0 within five seconds; a second one ends at once.",
@@ -48,6 +48,9 @@ func newServe(e *env) *cobra.Command {
 
 // serve opens listeners and catalogue, announces itself and runs until it is told to stop.
 func (e *env) serve() error {
+	if e.config.Facts == "" {
+		e.config.Facts = e.keptFigures()
+	}
 	if e.config.Facts == "" {
 		return usageError("serve needs a folder of figures").withRun("sayso serve --facts DIR")
 	}

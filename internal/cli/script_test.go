@@ -33,6 +33,9 @@ func TestMain(m *testing.M) {
 //	stopwatch start | stop LIMIT  measure what stands between
 //	onejson FILE                  the file holds exactly one JSON value
 //	figures DIR                   write a folder of figures that serves: testdata/figures
+//	publisher                     set $ORIGIN to a publisher of signed sample figures, or to that of the server with the data folder that is named
+//	save PATH FILE                write what $ORIGIN answers to a file
+//	forge OLD NEW                 stand between the reader and $ORIGIN, replacing a text in what it answers, and set $FORGED to where
 func TestScript(t *testing.T) {
 	watches := map[string]time.Time{}
 	testscript.Run(t, testscript.Params{
@@ -47,10 +50,13 @@ func TestScript(t *testing.T) {
 			"ready": func(ts *testscript.TestScript, _ bool, args []string) {
 				await(ts, true, args[0], "/readyz", `"ready":true`)
 			},
-			"exits":   exits,
-			"fetch":   fetchCommand,
-			"signal":  sendSignal,
-			"onejson": oneJSON,
+			"exits":     exits,
+			"publisher": publisherCommand,
+			"save":      saveCommand,
+			"forge":     forgeCommand,
+			"fetch":     fetchCommand,
+			"signal":    sendSignal,
+			"onejson":   oneJSON,
 			"figures": func(ts *testscript.TestScript, _ bool, args []string) {
 				ts.Check(os.CopyFS(ts.MkAbs(args[0]), os.DirFS(filepath.Join(testdata, "figures"))))
 			},
@@ -109,12 +115,12 @@ func fetchCommand(ts *testscript.TestScript, _ bool, args []string) {
 	await(ts, admin, args[0], args[1], args[2])
 }
 
-// await asks until the answer matches; a server that starts or reloads has twenty seconds.
+// await asks until the answer matches; a server that starts or reloads has a minute.
 func await(ts *testscript.TestScript, admin bool, data, path, pattern string) {
 	want, err := regexp.Compile(pattern)
 	ts.Check(err)
 	var last string
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		last = ask(filepath.Join(ts.MkAbs(data), instanceFile), admin, path)
 		if want.MatchString(last) {
 			return

@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sayso/facts"
+	"sayso/jcs"
+	"sayso/report"
+)
+
+func init() { register("", newChanges) }
+
+func newChanges(e *env) *cobra.Command {
+	var r reading
+	var since, area string
+	c := &cobra.Command{
+		Use:   "changes --since DAY",
+		Short: "List what changed since a day",
+		Long: "Changes lists the figures that were verified as new, changed or withdrawn strictly after a day, newest first: to include a day, name the one before. A figure " +
+			"that was checked again and found the same is no change. Without --from every publisher of the settings file is asked.\n\n" +
+			"Exit 0 also when nothing changed, 1 when a pinned history no longer fits, 5 out of reach.",
+		Example: "  sayso changes --since 2026-10-01 --from https://figures.example\n  sayso changes --since 2026-10-01 --area uk-rates --json",
+		RunE: func(*cobra.Command, []string) error {
+			day, err := facts.ParseDate(since)
+			switch {
+			case since == "":
+				return usageError("changes needs --since DAY").withRun("sayso changes --help")
+			case err != nil:
+				return usageError("--since: %v", err)
+			case day > today():
+				return usageError("--since %s is after today", day)
+			}
+			ps, err := e.publishers(&r)
+			if err != nil {
+				return err
+			}
+			return e.changes(ps, day, area)
+		},
+	}
+	r.addFlags(c.Flags())
+	c.Flags().StringVar(&since, "since", "", "day after which a change counts, YYYY-MM-DD")
+	c.Flags().StringVar(&area, "area", "", "only this area, as the publisher names it")
+	return c
+}
+
+// changed is what publishers say about a span of days.
+type changed struct {
+	Since      facts.Date     `json:"since"`
+	Area       string         `json:"area,omitempty"`
+	Publishers []changedThere `json:"publishers"`
+}
+
+type changedThere struct {
+	Origin   string           `json:"origin"`
+	Head     string           `json:"chainHead,omitempty"` // of the whole changelog, to be pinned
+	Note     string           `json:"note,omitempty"`      // the question reaches back before the coverage
+	Count    int              `json:"count"`
+	Entries  []jcs.Raw        `json:"entries"` // as received, newest first
+	Findings []report.Finding `json:"findings,omitempty"`
+
+	lines []string
+}
+
+// changePages bounds how often one publisher is asked for a further page.
+const changePages = 500
+
+// changes reads every page of one publisher.
+func (p *publisher) changes(ctx context.Context, since facts.Date, area string) (*changedThere, error) {
+	out := &changedThere{Origin: p.Origin(), Entries: []jcs.Raw{}}
+	pins, err := p.pinFindings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	q := facts.ChangesQuery{Since: since, Area: area, Limit: facts.MaxChanges, Given: true}
+	for page := 0; ; page++ {
+		doc, err := p.Changes(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		out.Head, out.Note = doc.ChainHead, report.Clean(doc.Note)
+		out.Findings = append(out.Findings, doc.Findings...)
+		for _, c := range doc.Entries {
+			out.Entries, out.lines = append(out.Entries, c.JSON), append(out.lines, changeLine(&c.Entry))
+		}
+		if doc.Next == "" {
+			break
+		}
+		if doc.Next == q.Cursor || page == changePages {
+			out.Note = fmt.Sprintf("there is more: the list was cut after %s", plural(page+1, "page"))
+			break
+		}
+		q.Cursor = doc.Next
+	}
+	out.Count = len(out.Entries)
+	if len(pins) > 0 {
+		out.Findings = pins
+	}
+	return out, nil
+}
+
+// changeLine is one entry for people.
+func changeLine(c *facts.Entry) string {
+	what := fmt.Sprintf("%s -> %s", c.From.Text(), c.To.Text())
+	switch {
+	case c.To == facts.Null:
+		what = fmt.Sprintf("%s withdrawn", c.From.Text())
+	case c.From == facts.Null:
+		what = c.To.Text()
+	}
+	text := fmt.Sprintf("%s  %s  %s", c.VerifiedDate, c.FactKey, what)
+	if c.Unit != "" {
+		text += " " + c.Unit
+	}
+	if c.Period != "" {
+		text += " (" + c.Period + ")"
+	}
+	if c.Correction {
+		text += " correction"
+	}
+	return report.Clean(text)
+}
+
+func (e *env) changes(ps publishers, since facts.Date, area string) error {
+	out := changed{Since: since, Area: area, Publishers: []changedThere{}}
+	var failures []error
+	for _, p := range ps {
+		there, err := p.changes(e.ctx, since, area)
+		switch {
+		case err == nil:
+			out.Publishers = append(out.Publishers, *there)
+		case e.ctx.Err() != nil:
+			return err
+		default:
+			failures = append(failures, readFailure(p.Origin(), err)) // another publisher may know the area
+		}
+	}
+	if len(out.Publishers) == 0 {
+		return failures[0]
+	}
+	e.noteUnasked(failures)
+	if err := e.answer(out, func(w io.Writer) error { return writeChanges(w, &out) }); err != nil {
+		return err
+	}
+	for _, there := range out.Publishers {
+		if slices.ContainsFunc(there.Findings, func(f report.Finding) bool { return f.Outcome == report.Fail }) {
+			return answered(exitFailed)
+		}
+	}
+	if len(failures) > 0 {
+		return answered(exitUnavailable)
+	}
+	return nil
+}
+
+func writeChanges(w io.Writer, c *changed) error {
+	for _, there := range c.Publishers {
+		lines := there.lines
+		if len(c.Publishers) > 1 {
+			lines = append([]string{there.Origin}, lines...)
+		}
+		if there.Count == 0 {
+			lines = append(lines, fmt.Sprintf("nothing changed since %s", c.Since))
+		}
+		if there.Note != "" {
+			lines = append(lines, "note: "+there.Note)
+		}
+		if _, err := fmt.Fprintln(w, strings.Join(lines, "\n")); err != nil {
+			return err
+		}
+		if err := writeFindings(w, there.Findings); err != nil {
+			return err
+		}
+	}
+	return nil
+}
