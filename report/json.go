@@ -62,7 +62,7 @@ func appendMembers(dst []byte, pairs ...string) []byte {
 	return dst
 }
 
-// appendString escapes what JSON requires; bytes that are not UTF-8 become U+FFFD.
+// appendString escapes what JSON requires and the other control characters, which a terminal obeys; bytes that are not UTF-8 become U+FFFD.
 func appendString(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
@@ -70,7 +70,7 @@ func appendString(dst []byte, s string) []byte {
 		switch {
 		case c == '"' || c == '\\':
 			dst = append(dst, '\\', byte(c))
-		case c < 0x20 || c == 0x7f:
+		case c < 0x20 || c >= 0x7f && c < 0xa0:
 			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 		default:
 			dst = utf8.AppendRune(dst, c)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
@@ -167,6 +168,22 @@ func TestJSONStringsSurvive(t *testing.T) {
 			t.Fatalf("%q became %q", s, got.Verdict)
 		}
 	})
+}
+
+// F14: no control character of foreign text leaves in JSON either, also not the eight-bit ones.
+func TestJSONHasNoControls_F14(t *testing.T) {
+	all := ""
+	for c := rune(0); c < 0x100; c++ {
+		all += string(c)
+	}
+	out := string((&report.Report{Verdict: all, Findings: []report.Finding{{Rule: all, Place: all, Message: all}}}).AppendJSON(nil))
+	if i := strings.IndexFunc(out, unicode.IsControl); i >= 0 {
+		t.Errorf("%q", out[i:i+2])
+	}
+	var got report.Report
+	if err := json.Unmarshal([]byte(out), &got); err != nil || got.Verdict != all {
+		t.Errorf("%v: %q", err, got.Verdict)
+	}
 }
 
 func TestCountsAndFailed(t *testing.T) {

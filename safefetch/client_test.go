@@ -284,6 +284,12 @@ func TestBodyBounds(t *testing.T) {
 			z := gzip.NewWriter(rw)
 			z.Write([]byte("small"))
 			z.Close()
+		case "/gzip304":
+			rw.Header().Set("Content-Encoding", "gzip")
+			rw.WriteHeader(http.StatusNotModified)
+		case "/gzipcut":
+			rw.Header().Set("Content-Encoding", "gzip")
+			rw.Write([]byte{0x1f})
 		case "/br":
 			rw.Header().Set("Content-Encoding", "br")
 			rw.Write([]byte("x"))
@@ -296,7 +302,7 @@ func TestBodyBounds(t *testing.T) {
 	}))
 	c := w.client(safefetch.Policy{MaxBytes: 1000})
 	for path, want := range map[string]string{
-		"/exact": "", "/gzip": "", "/over": safefetch.KindTooLarge, "/stream": safefetch.KindTooLarge, "/bomb": safefetch.KindTooLarge,
+		"/exact": "", "/gzip": "", "/gzip304": "", "/gzipcut": safefetch.KindProtocol, "/over": safefetch.KindTooLarge, "/stream": safefetch.KindTooLarge, "/bomb": safefetch.KindTooLarge,
 		"/br": safefetch.KindProtocol, "/short": safefetch.KindProtocol, "/header": safefetch.KindProtocol,
 	} {
 		got, err := c.Get(t.Context(), "https://example.com"+path)

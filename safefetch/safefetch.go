@@ -180,6 +180,9 @@ func (c *Client) read(method string, resp *http.Response) ([]byte, error) {
 	case "", "identity":
 	case "gzip", "x-gzip":
 		z, err := gzip.NewReader(src)
+		if errors.Is(err, io.EOF) {
+			return nil, nil // a 304 or 204 repeats the header of the body that it does not have
+		}
 		if err != nil {
 			return nil, err
 		}

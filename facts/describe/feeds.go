@@ -19,12 +19,12 @@ func LLMs(s *facts.Snapshot) []byte {
 	if examples := CatalogueOf(s).Examples; len(examples) > 0 {
 		example = examples[0]
 	}
-	get, rest := info.Origin+"/f/"+example+"?max_age=30d", "index at /f; /f/resolve?q= finds a key"
+	get, rest := info.Origin+"/f/"+example+"?max_age=30d", "<figure>, index at /f; /f/resolve?q= finds a key"
 	if info.Static {
-		get, rest = info.Origin+"/f/"+example+".json", "index at /f/index.json"
+		get, rest = info.Origin+"/f/"+example+".json", "<figure>.json, index at /f/index.json"
 	}
 	return fmt.Appendf(nil, "- `GET %s` returns one official figure with its unit, period, source and the day it was verified; "+
-		"the pattern is /f/<namespace>/<topic>/<figure>, %s.\n"+
+		"the pattern is /f/<namespace>/<topic>/%s.\n"+
 		"- `GET %s` says in one document what %s publishes, how often each part is checked and where every form of it is.\n",
 		get, rest, info.Origin+pathFactsDoc, plain(info.Publisher.Name))
 }

@@ -79,7 +79,7 @@ func (c *checker) checkTooMany(keys []string) {
 	at := factshttp.Expand(c.discovery.Facts.Batch, "keys", strings.Join(keys, ","))
 	resp, err := c.get(at, "")
 	if err != nil {
-		c.untested("VF-L2-010b", at, "the answer could not be fetched", reason(err))
+		c.unanswered("VF-L2-010b", at, "the answer could not be fetched", err)
 		return
 	}
 	c.expect(resp.Status == http.StatusBadRequest, "VF-L2-010b", at, "51 keys are answered "+status(resp), "answer 400 naming keys; never a part of the list")

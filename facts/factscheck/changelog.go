@@ -78,11 +78,15 @@ func (c *checker) checkChangesDocument(at string, areas []string) {
 	problem := c.schemas.check(schemaChanges, data)
 	c.expect(problem == "", "VF-L1-005c", at, problem, "compare with /schema/"+schemaChanges)
 	var doc struct {
+		Generated *string   `json:"generated"`
 		Count     int       `json:"count"`
 		ChainHead jcs.Raw   `json:"chainHead"`
 		Entries   []jcs.Raw `json:"entries"`
 	}
 	if err := jcs.Decode(data, &doc); err != nil {
+		if problem == "" {
+			c.fail("VF-L1-005c", at, err.Error(), "write whole numbers in plain digits")
+		}
 		return
 	}
 	log := &changelog{at: at, hasHead: doc.ChainHead != nil}
@@ -97,13 +101,38 @@ func (c *checker) checkChangesDocument(at string, areas []string) {
 			err = jcs.Decode(raw, &e)
 		}
 		if err != nil {
-			return // the schema finding says what is wrong
+			if problem == "" {
+				c.fail("VF-L1-005c", e.place, err.Error(), "write whole numbers in plain digits")
+			}
+			return // else the schema finding says what is wrong
 		}
 		e.link = digest(canonical)
 		log.entries = append(log.entries, e)
 	}
 	c.changes = log
 	c.checkEntries(log, areas)
+	c.checkGenerated(log, doc.Generated)
+}
+
+// checkGenerated is 007a for the changelog. The seed defines generated for static documents; of a server another day is worth a warning.
+func (c *checker) checkGenerated(log *changelog, generated *string) {
+	newest := facts.Date(0)
+	for _, e := range log.entries {
+		if d, ok := date(e.VerifiedDate); ok {
+			newest = max(newest, d)
+		}
+	}
+	got, ok := date(generated)
+	seen, next := "generated is "+got.String()+", the newest verifiedDate is "+newest.String(), "set generated to the newest verifiedDate among the entries"
+	switch {
+	case len(log.entries) == 0:
+	case ok && got == newest:
+		c.pass("VF-L1-007a")
+	case c.discovery.Static():
+		c.fail("VF-L1-007a", log.at, seen, next)
+	default:
+		c.warn("VF-L1-007a", log.at, seen, next)
+	}
 }
 
 func (c *checker) checkEntries(log *changelog, areas []string) {

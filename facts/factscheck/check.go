@@ -21,8 +21,8 @@ const (
 	auditKeys   = 200
 	atOnce      = 4
 	waitLimit   = time.Minute
-	listed      = 20 // findings of one outcome that a rule lists
-	toolsBudget = 2600
+	listed      = 20   // findings of one outcome that a rule lists
+	toolsBudget = 2662 // 2.6 KB (F§15)
 )
 
 // Options are the inputs of Run.
@@ -57,6 +57,7 @@ type checker struct {
 	mu     sync.Mutex    // guards what follows
 	found  []report.Finding
 	held   map[string]int // passes by rule
+	silent int            // requests to the publisher that got no usable answer
 	waited time.Duration
 
 	discovery *factshttp.Discovery
@@ -85,8 +86,12 @@ func run(ctx context.Context, o Options, sources fetcher) *report.Report {
 	}
 	if o.Fetch == nil {
 		o.Fetch = safefetch.New(safefetch.Policy{MaxBytes: 16 << 20, Timeout: 30 * time.Second, MaxRedirects: 3})
+		defer o.Fetch.Close()
 	}
 	o.Origin = strings.TrimRight(o.Origin, "/")
+	if plain := originOf(o.Origin); strings.EqualFold(plain, o.Origin) {
+		o.Origin = plain // documents spell it in lower case, and are compared with it
+	}
 	c := &checker{Options: o, ctx: ctx, fetch: o.Fetch, sources: sources, slots: make(chan struct{}, atOnce), held: map[string]int{}, known: map[string]bool{}}
 	if c.sources == nil {
 		c.sources = o.Fetch
@@ -162,6 +167,14 @@ func (c *checker) fail(rule, place, seen, next string) {
 
 func (c *checker) warn(rule, place, seen, next string) {
 	c.add(report.Finding{Rule: rule, Outcome: report.Warning, Place: place, Message: seen, Next: next})
+}
+
+// unanswered records what could not be looked at because a request failed: the level then holds only as far as the origin answered.
+func (c *checker) unanswered(rule, place, what string, err error) {
+	c.mu.Lock()
+	c.silent++
+	c.mu.Unlock()
+	c.untested(rule, place, what, reason(err))
 }
 
 func (c *checker) untested(rule, place, what, reason string) {
@@ -282,26 +295,37 @@ func (c *checker) verdict(r *report.Report) string {
 		}
 	}
 	claim, holds := c.discovery.Conformance, "none"
-	base := failed["L1"] == 0
+	base := failed["L1"] == 0 && c.looked("VF-L1-003b", len(c.index)) && c.looked("VF-L1-005a", 1)
 	if base {
 		holds = "L1"
 	}
 	if !c.discovery.Static() && claim != "L1" {
-		if base = base && failed["L2"] == 0; base {
+		if base = base && failed["L2"] == 0 && c.looked("VF-L2-011a", 1); base {
 			holds = "L2"
 		}
 	}
-	if claim == "L3" && base && failed["L3"] == 0 {
+	if claim == "L3" && base && failed["L3"] == 0 && c.looked("VF-L3-015b", len(c.records)) && c.looked("VF-L3-016a", 1) {
 		holds = "L3"
 	}
 	n := failed["L1"] + failed["L2"] + failed["L3"]
-	switch {
-	case holds == claim && n == 0:
-		return "The origin claims " + claim + ", and " + claim + " holds."
-	case holds == "none":
-		return fmt.Sprintf("The origin claims %s, but no level holds (failures: %d).", report.Clean(claim), n)
+	count := fmt.Sprintf("failures: %d", n)
+	if c.silent > 0 {
+		count += fmt.Sprintf(", requests without an answer: %d", c.silent)
 	}
-	return fmt.Sprintf("The origin claims %s; the highest level that holds is %s (failures: %d).", report.Clean(claim), holds, n)
+	switch {
+	case holds == claim && n == 0 && c.silent == 0:
+		return "The origin claims " + claim + ", and " + claim + " holds."
+	case holds == claim && n == 0:
+		return "The origin claims " + claim + ", and " + claim + " holds as far as it answered (" + count + ")."
+	case holds == "none":
+		return fmt.Sprintf("The origin claims %s, but no level holds (%s).", report.Clean(claim), count)
+	}
+	return fmt.Sprintf("The origin claims %s; the highest level that holds is %s (%s).", report.Clean(claim), holds, count)
+}
+
+// looked reports whether a rule that a level rests on was looked at. A publisher without anything to look at is excused once its index has been read.
+func (c *checker) looked(rule string, places int) bool {
+	return c.held[rule] > 0 || places == 0 && c.held["VF-L1-002a"] > 0
 }
 
 // Reached reports whether the checked origin answered at all. When it did not, nothing failed: there was nothing to check.

@@ -1,6 +1,7 @@
 package factscheck_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -36,7 +37,7 @@ func check(t *testing.T, s *site, o factscheck.Options) *report.Report {
 
 func checkWith(t *testing.T, s *site, o factscheck.Options, p pages) *report.Report {
 	t.Helper()
-	o.Origin = s.origin
+	o.Origin = cmp.Or(s.typed, s.origin)
 	o.Fetch = safefetch.New(safefetch.Policy{Loopback: []string{safefetch.LoopbackOf(s.origin)}})
 	o.Clock = func() time.Time { return now }
 	if o.Sleep == nil {
@@ -139,8 +140,9 @@ type broken struct {
 	rule  string
 	name  string
 	spoil func(*http.Request, *reply)
-	also  []string // rules that cannot but fail with it
-	warn  bool     // a warning is due, not a failure
+	with  func(*site) func(*http.Request, *reply) // makes spoil when it needs the site
+	also  []string                                // rules that cannot but fail with it
+	warn  bool                                    // a warning is due, not a failure
 }
 
 var brokenSites = []broken{
@@ -150,7 +152,7 @@ var brokenSites = []broken{
 	{rule: "VF-L1-001b", name: "no hash member", spoil: at(factsDoc, func(b object, _ *reply) { delete(b, "hash") })},
 	{rule: "VF-L1-001c", name: "another major", spoil: set(factsDoc, "protocol", "verified-facts/1.0"), also: []string{"VF-L1-001b"}},
 	{rule: "VF-L1-001e", name: "count", spoil: at(factsDoc, func(b object, _ *reply) { first(b, "namespaces")["count"] = 2 })},
-	{rule: "VF-L1-001f", name: "another origin", warn: true, spoil: set(factsDoc, "keys", "https://keys.example/jwks.json"), also: []string{"VF-L3-015c"}},
+	{rule: "VF-L1-001f", name: "another origin", warn: true, spoil: set(factsDoc, "openapi", "https://docs.example/openapi.json")},
 	{rule: "VF-L1-002a", name: "entry without label", spoil: at("/f", func(b object, _ *reply) {
 		if b["facts"] != nil {
 			delete(first(b, "facts"), "label")
@@ -342,6 +344,14 @@ var brokenSites = []broken{
 		}
 	})},
 	{rule: "VF-L3-016a", name: "wrong curve", spoil: at("/.well-known/jwks.json", func(b object, _ *reply) { b["keys"].([]object)[0]["crv"] = "X25519" }), also: []string{"VF-L3-015c"}},
+	{rule: "VF-L3-015c", name: "another publisher", with: func(s *site) func(*http.Request, *reply) {
+		return func(r *http.Request, a *reply) {
+			if b, ok := a.body.(object); ok && r.URL.Path == bank && b["hash"] != nil {
+				b["publisher"] = object{"name": "Other", "url": "https://other.example/"}
+				s.sign(b)
+			}
+		}
+	}},
 	{rule: "VF-L3-016b", name: "no validFrom", spoil: at("/.well-known/jwks.json", func(b object, _ *reply) { delete(b["keys"].([]object)[0], "validFrom") })},
 	{rule: "VF-L3-016c", name: "one kid twice", spoil: at("/.well-known/jwks.json", func(b object, _ *reply) { b["keys"] = append(b["keys"].([]object), b["keys"].([]object)[0]) }), also: []string{"VF-L3-015c"}},
 	{rule: "VF-L3-016d", name: "private", spoil: at("/.well-known/jwks.json", func(b object, _ *reply) { b["keys"].([]object)[0]["d"] = "AA" })},
@@ -357,7 +367,9 @@ func TestEachRuleCatchesItsFault(t *testing.T) {
 	for _, b := range brokenSites {
 		t.Run(b.rule+" "+b.name, func(t *testing.T) {
 			s := newSite(t, "L3", false)
-			s.spoil = b.spoil
+			if s.spoil = b.spoil; b.with != nil {
+				s.spoil = b.with(s)
+			}
 			expectBroken(t, check(t, s, factscheck.Options{}), b)
 		})
 	}
@@ -451,7 +463,7 @@ func TestKeysBelongToThePublisher(t *testing.T) {
 	home, mirror := newSite(t, "L3", false), newSite(t, "L3", false)
 	mirror.home = home.origin
 	run := func() *report.Report {
-		fetch := safefetch.New(safefetch.Policy{Loopback: []string{safefetch.LoopbackOf(home.origin), safefetch.LoopbackOf(mirror.origin)}})
+		fetch := safefetch.New(safefetch.Policy{Loopback: []string{safefetch.LoopbackOf(home.origin), safefetch.LoopbackOf(mirror.origin)}, MaxRedirects: 3})
 		return factscheck.RunWith(t.Context(), factscheck.Options{Origin: mirror.origin, Fetch: fetch, Clock: func() time.Time { return now }}, pages{})
 	}
 	if failed := of(run(), report.Fail); !slices.Contains(failed, "VF-L3-015c") {
@@ -461,6 +473,14 @@ func TestKeysBelongToThePublisher(t *testing.T) {
 	if r := run(); r.Failed() {
 		t.Errorf("a key set that the publisher names: %s", dump(r))
 	}
+	mirror.spoil = at("/.well-known/jwks.json", func(_ object, a *reply) {
+		a.status = 302
+		a.header.Set("Location", home.origin+"/.well-known/jwks.json")
+	})
+	if r := run(); slices.Contains(of(r, report.Pass), "VF-L3-015c") || !slices.Contains(of(r, report.Fail), "VF-L3-016a") {
+		t.Errorf("a key set that moves elsewhere: %s", dump(r))
+	}
+	mirror.spoil = nil
 	home.spoil = at(factsDoc, func(_ object, a *reply) { a.status, a.header = 503, http.Header{"Retry-After": {"999"}} })
 	if r := run(); r.Failed() || !slices.Contains(of(r, report.NotTested), "VF-L3-015c") {
 		t.Errorf("the publisher does not answer: %s", dump(r))

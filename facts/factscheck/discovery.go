@@ -13,7 +13,7 @@ import (
 func (c *checker) checkDiscovery() bool {
 	resp, err := c.get(c.factsURL, "")
 	if err != nil {
-		c.untested("VF-L1-001a", c.factsURL, "the origin did not answer", reason(err))
+		c.unanswered("VF-L1-001a", c.factsURL, "the document could not be fetched", err)
 		return false
 	}
 	if resp.Status != http.StatusOK {

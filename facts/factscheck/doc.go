@@ -6,13 +6,14 @@
 // at most twenty a rule and outcome, after one that counts them all.
 //
 // The verdict names the highest level that holds: L1 when no VF-L1 rule failed, L2 when no VF-L1 and VF-L2 rule failed, L3 when its base and no VF-L3 rule
-// failed. A warning never takes a level away; neither does what could not be looked at, which the verdict counts.
+// failed. A warning never takes a level away; neither does a single request without an answer, but the verdict counts those and says "as far as it answered".
+// A level of which nothing could be looked at does not hold.
 //
 // # Bounds
 //
 // Up to 2,000 keys are all fetched; of more, a sample of 500 drawn from Options.Seed and every example. Days and periods are tried on 50 of them, the
 // self-resolution audit on 200 spread evenly, aliases on 200. Each source is fetched once, or not at all with Options.NoSources. At most four requests are
-// under way; an answer 429 or 503 with Retry-After is waited for, 60 seconds in all, and what is still refused then is not tested.
+// under way; an answer 429, or 503 with Retry-After, is waited for, 60 seconds in all, and what is still refused then is not tested.
 //
 // # Judgements
 //

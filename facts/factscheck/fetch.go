@@ -61,20 +61,31 @@ func (c *checker) do(via fetcher, r safefetch.Request) (*safefetch.Response, err
 	}
 }
 
-// patience reads Retry-After of a 429 or 503, as seconds or as an HTTP date.
+// patience reads Retry-After of a 429 or 503, as seconds or as an HTTP date. A 429 without a usable one asks for patience all the same.
 func patience(resp *safefetch.Response, now time.Time) (time.Duration, bool) {
 	if resp.Status != http.StatusTooManyRequests && resp.Status != http.StatusServiceUnavailable {
 		return 0, false
 	}
 	after := resp.Header.Get("Retry-After")
-	if n, err := strconv.Atoi(after); err == nil && n >= 0 {
-		return max(time.Duration(n)*time.Second, time.Second), true
+	pause := time.Duration(0)
+	if n, err := strconv.ParseUint(after, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
+		pause = time.Duration(min(n, tooLong)) * time.Second
+	} else if t, err := http.ParseTime(after); err == nil {
+		pause = t.Sub(now)
+	} else if resp.Status == http.StatusTooManyRequests {
+		pause = unnamedPause
+	} else {
+		return 0, false
 	}
-	if t, err := http.ParseTime(after); err == nil {
-		return max(t.Sub(now), time.Second), true
-	}
-	return 0, false
+	// Both bounds matter: a foreign number may not overflow what has been waited, and a pause of nothing would spin.
+	return min(max(pause, time.Second), tooLong*time.Second), true
 }
+
+// unnamedPause is what a rate limit that names no time is given: it says nothing about what is served.
+const unnamedPause = 5 * time.Second
+
+// tooLong in seconds is a pause that nobody waits for.
+const tooLong = 24 * 60 * 60
 
 // get fetches a URL of the checked origin. accept is an Accept header, JSON when empty.
 func (c *checker) get(at, accept string) (*safefetch.Response, error) {
@@ -88,7 +99,7 @@ func (c *checker) get(at, accept string) (*safefetch.Response, error) {
 func (c *checker) document(rule, at string) ([]byte, bool) {
 	resp, err := c.get(at, "")
 	if err != nil {
-		c.untested(rule, at, "the document could not be fetched", reason(err))
+		c.unanswered(rule, at, "the document could not be fetched", err)
 		return nil, false
 	}
 	if resp.Status != http.StatusOK {

@@ -76,7 +76,7 @@ func (c *checker) checkModified(f *fetched) {
 func (c *checker) checkForm(f *fetched, want string) {
 	resp, err := c.get(f.at, want)
 	if err != nil {
-		c.untested("VF-L2-012c", f.at, "the form "+want+" could not be fetched", reason(err))
+		c.unanswered("VF-L2-012c", f.at, "the form "+want+" could not be fetched", err)
 		return
 	}
 	got := mediaType(resp.Header)
@@ -94,7 +94,7 @@ func (c *checker) checkConditional(f *fetched) {
 	resp, err := c.do(c.fetch, safefetch.Request{URL: f.at, Header: http.Header{"Accept": {"application/json"}, "If-None-Match": {`"` + f.record.Hash + `"`}}})
 	switch {
 	case err != nil:
-		c.untested("VF-L2-012d", f.at, "the conditional request could not be sent", reason(err))
+		c.unanswered("VF-L2-012d", f.at, "the conditional request could not be sent", err)
 	case resp.Status == http.StatusNotModified:
 		c.add(notModified(f.at))
 	default:

@@ -41,6 +41,9 @@ func (c *checker) checkIndex() bool {
 		Facts     []indexEntry `json:"facts"`
 	}
 	if err := jcs.Decode(data, &doc); err != nil {
+		if problem == "" {
+			c.fail("VF-L1-002a", at, err.Error(), "write whole numbers in plain digits")
+		}
 		return false
 	}
 	c.index = doc.Facts

@@ -67,7 +67,7 @@ func (c *checker) mcpProblem(rule, method string, err error) {
 		c.fail(rule, c.mcp.url, method+": "+refused.text, "answer JSON-RPC over POST")
 		return
 	}
-	c.untested(rule, c.mcp.url, method+" could not be sent", reason(err))
+	c.unanswered(rule, c.mcp.url, method+" could not be sent", err)
 }
 
 // checkTools is 014 a, b and d.
@@ -133,7 +133,7 @@ func (c *checker) checkCard() {
 	}
 	resp, err := c.get(at, "application/mcp-server-card+json, application/json")
 	if err != nil {
-		c.untested("VF-L2-014c", at, "the card could not be fetched", reason(err))
+		c.unanswered("VF-L2-014c", at, "the card could not be fetched", err)
 		return
 	}
 	if !c.expect(resp.Status == http.StatusOK, "VF-L2-014c", at, "the answer is "+status(resp), "serve the server card there") {

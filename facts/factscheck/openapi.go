@@ -101,7 +101,7 @@ func (c *checker) checkOperation(base, path, method string, op operation) {
 	}
 	resp, err := c.do(c.fetch, r)
 	if err != nil {
-		c.untested("VF-L2-013c", place, "the operation could not be tried", reason(err))
+		c.unanswered("VF-L2-013c", place, "the operation could not be tried", err)
 		return
 	}
 	c.expect(resp.Status < 300, "VF-L2-013c", place, "the answer is "+status(resp), "describe what is served, and serve what is described")

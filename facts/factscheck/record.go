@@ -45,7 +45,7 @@ func (c *checker) fetchRecord(e indexEntry) *fetched {
 	f := &fetched{entry: e, at: factshttp.Expand(c.discovery.Facts.Get, "key", e.Key), day: c.today()}
 	resp, err := c.get(f.at, "")
 	if err != nil {
-		c.untested("VF-L1-003a", f.at, "the record could not be fetched", reason(err))
+		c.unanswered("VF-L1-003a", f.at, "the record could not be fetched", err)
 		return nil
 	}
 	f.header, f.body = resp.Header, resp.Body
@@ -79,10 +79,11 @@ func (c *checker) checkNotHeld(f *fetched) {
 		return
 	}
 	c.expect(a.Key == f.entry.Key, "VF-L1-003b", f.at, fmt.Sprintf("key is %.200q", a.Key), "answer for the key "+f.entry.Key)
-	problem := c.schemas.check(schemaNotHeld, f.body)
-	if problem == "" && c.discovery.Static() {
-		problem = "a static file holds a miss"
+	if c.discovery.Static() {
+		c.fail("VF-L1-003e", f.at, "a static file holds a miss", "write the record that the index lists; it says itself when it ended or begins")
+		return
 	}
+	problem := c.schemas.check(schemaNotHeld, f.body)
 	c.expect(problem == "", "VF-L1-003e", f.at, problem, "answer with a record, or with covered false and the periods held; compare with /schema/"+schemaFact)
 }
 

@@ -30,7 +30,7 @@ func (c *checker) resolve(rule, q string) (*resolution, string, bool) {
 	at := factshttp.Expand(c.discovery.Facts.Resolve, "q", q)
 	resp, err := c.get(at, "")
 	if err != nil {
-		c.untested(rule, at, "the question could not be asked", reason(err))
+		c.unanswered(rule, at, "the question could not be asked", err)
 		return nil, at, false
 	}
 	r := &resolution{body: resp.Body}

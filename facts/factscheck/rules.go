@@ -35,7 +35,7 @@ var rules = withSections([]report.Rule{
 	{ID: "VF-L1-006a", Title: "every key follows the grammar"},
 	{ID: "VF-L1-006b", Title: "every key and alias is unique"},
 	{ID: "VF-L1-006c", Title: "every alias answers with its key and requestedKey"},
-	{ID: "VF-L1-007a", Title: "generated is the newest verifiedDate of the index"},
+	{ID: "VF-L1-007a", Title: "generated is the newest verifiedDate of index and changelog"},
 	{ID: "VF-L1-007b", Title: "two fetches give the same bytes"},
 	{ID: "VF-L2-008a", Title: "facts.filtering is server"},
 	{ID: "VF-L2-008b", Title: "a served publisher has batch, resolve, openapi and dated records"},

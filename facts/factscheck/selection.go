@@ -45,7 +45,7 @@ func (a *answer) miss() bool { return a.Covered != nil && !*a.Covered }
 func (c *checker) ask(rule, at string) (*answer, bool) {
 	resp, err := c.get(at, "")
 	if err != nil {
-		c.untested(rule, at, "the answer could not be fetched", reason(err))
+		c.unanswered(rule, at, "the answer could not be fetched", err)
 		return nil, false
 	}
 	a := &answer{status: resp.Status, body: resp.Body, header: resp.Header}
@@ -174,7 +174,7 @@ func (c *checker) checkRefusals(f *fetched) {
 		resp, err := c.get(at, "")
 		switch {
 		case err != nil:
-			c.untested("VF-L2-008f", at, "the answer could not be fetched", reason(err))
+			c.unanswered("VF-L2-008f", at, "the answer could not be fetched", err)
 		case resp.Status == http.StatusBadRequest:
 			c.pass("VF-L2-008f")
 		default:

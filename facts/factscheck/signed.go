@@ -43,7 +43,12 @@ func (c *checker) checkKeySet() {
 	resp, err := c.get(at, "application/jwk-set+json, application/json")
 	if err != nil {
 		c.keys.missing = "the key set could not be fetched: " + reason(err)
-		c.untested("VF-L3-016a", at, "the key set could not be fetched", reason(err))
+		c.unanswered("VF-L3-016a", at, "the key set could not be fetched", err)
+		return
+	}
+	if resp.FinalURL != "" && originOf(resp.FinalURL) != originOf(at) {
+		c.keys.refused = "the key set redirects to another origin"
+		c.fail("VF-L3-016a", at, "the key set redirects to "+originOf(resp.FinalURL), "name the place of the key set itself in facts.json")
 		return
 	}
 	var set struct {
@@ -79,6 +84,7 @@ func (c *checker) checkKeysOwner(at string) {
 	resp, err := c.get(url, "")
 	if err != nil {
 		c.keys.missing = "facts.json at the origin of publisher.url could not be fetched: " + reason(err)
+		c.unanswered("VF-L3-015c", url, "the publisher could not be asked for its keys", err)
 		return
 	}
 	var own struct {
@@ -143,6 +149,8 @@ func (c *checker) checkSignatures() {
 		o := facts.VerifyOptions{Today: c.today(), MaxAge: facts.NoMaxAge, Keys: c.keys}
 		if c.keys.missing != "" {
 			o.Keys, o.KeysNote = nil, c.keys.missing
+		} else if f.record.Publisher.URL != c.discovery.Publisher.URL {
+			o.Keys = &keySet{refused: "the record names another publisher than facts.json, and readers look for its keys there"}
 		} else if s := f.record.Signature; s != nil && s.Keys != c.discovery.Keys {
 			o.Keys = &keySet{refused: "signature.keys is not the key set that facts.json names"}
 		}

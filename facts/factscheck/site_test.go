@@ -39,6 +39,7 @@ type reply struct {
 type site struct {
 	origin, level string
 	home          string // origin of publisher.url when it is another one
+	typed         string // another spelling of the origin
 	static        bool
 	key           ed25519.PrivateKey
 	facts         []object // each with values, newest first
@@ -172,7 +173,7 @@ func (s *site) record(f, v object, maxAge int) object {
 // sign adds the signature over the eleven attested members.
 func (s *site) sign(r object) {
 	attested := pick(r, "protocol", "key", "hash", "value", "unit", "period", "effectiveFrom", "effectiveTo", "source", "verifiedDate")
-	attested["publisher"] = s.url()
+	attested["publisher"] = r["publisher"].(object)["url"]
 	canonical, _ := jcs.Canonical(encode(attested))
 	header := b64([]byte(`{"alg":"EdDSA","kid":"test-2026-01"}`))
 	r["signature"] = object{"alg": "EdDSA", "kid": "test-2026-01", "jws": header + ".." + b64(ed25519.Sign(s.key, []byte(header+"."+b64(canonical)))), "keys": s.origin + "/.well-known/jwks.json"}

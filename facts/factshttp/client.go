@@ -120,11 +120,22 @@ func (c *Client) get(ctx context.Context, at string) ([]byte, error) {
 }
 
 func statusError(at string, resp *safefetch.Response) error {
-	e := &StatusError{URL: withoutQuery(at), Status: resp.Status}
-	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && seconds > 0 {
-		e.RetryAfter = time.Duration(min(seconds, 24*60*60)) * time.Second
+	return &StatusError{URL: withoutQuery(at), Status: resp.Status, RetryAfter: retryAfter(resp.Header)}
+}
+
+// retryAfter reads Retry-After as seconds or as an HTTP date, which is compared with the publisher's own clock; at most a day.
+func retryAfter(h http.Header) time.Duration {
+	const day = 24 * time.Hour
+	text := h.Get("Retry-After")
+	if seconds, err := strconv.Atoi(text); err == nil {
+		return time.Duration(min(max(seconds, 0), int(day/time.Second))) * time.Second
 	}
-	return e
+	then, err := http.ParseTime(text)
+	now, err2 := http.ParseTime(h.Get("Date"))
+	if err != nil || err2 != nil {
+		return 0
+	}
+	return min(max(then.Sub(now), 0), day)
 }
 
 func answerError(at, format string, args ...any) error {

@@ -84,6 +84,8 @@ func (c *Client) Changes(ctx context.Context, q facts.ChangesQuery) (*ChangesRes
 		if f := c.chainPin(doc); f.Outcome != report.Pass {
 			doc.Findings = append(doc.Findings, f)
 		}
+	} else if f, found := doc.chainFinding(); found {
+		doc.Findings = append(doc.Findings, f)
 	}
 	if q.Given && doc.whole {
 		return filterChanges(doc, q)
@@ -191,6 +193,38 @@ func parseChange(raw []byte) (Change, error) {
 		Link: "sha256:" + hex.EncodeToString(sum[:]),
 		JSON: raw,
 	}, nil
+}
+
+// RuleChain is the rule of a changelog whose entries are not linked as F§8.5 asks.
+const RuleChain = "VF-READ-004"
+
+// chainFinding reports links that do not protect the history, and in a whole document links that do not fit.
+func (d *ChangesResult) chainFinding() (f report.Finding, found bool) {
+	f = report.Finding{Rule: RuleChain, Place: withoutQuery(d.URL)}
+	if d.claimLinked() {
+		f.Outcome, f.Message = report.Warning, "linked by claim hash: does not protect history"
+		f.Next = "keep a copy of the changelog: an old entry can be edited without a trace"
+		return f, true
+	}
+	if !d.whole || d.ChainHead == "" {
+		return f, false
+	}
+	f.Outcome, f.Message = report.Fail, d.chainProblem()
+	f.Next = "compare with a copy of the changelog that you kept, and ask the publisher"
+	return f, f.Message != ""
+}
+
+// claimLinked reports a chain that names claim hashes instead of links. Only neighbours can do that, so it holds for a filtered document too.
+func (d *ChangesResult) claimLinked() bool {
+	for i, e := range d.Entries {
+		if i == 0 && d.whole && d.ChainHead != "" && d.ChainHead == e.Hash {
+			return true
+		}
+		if i+1 < len(d.Entries) && e.PrevHash != "" && e.PrevHash == d.Entries[i+1].Hash {
+			return true
+		}
+	}
+	return false
 }
 
 // chainProblem checks the links of a whole document and says what does not fit, "" when all do.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
@@ -47,11 +48,16 @@ func (c *Client) keys(ctx context.Context, at, kid string) (*jwk.Set, error) {
 			return cached.value.set, nil
 		}
 	}
-	data, err := c.get(ctx, at)
-	if err != nil {
+	resp, err := c.ask(ctx, at)
+	switch {
+	case err != nil:
 		return nil, err
+	case resp.Status != http.StatusOK:
+		return nil, statusError(at, resp)
+	case originOf(resp.FinalURL) != originOf(at):
+		return nil, answerError(at, "the key set redirects to %s; facts.json must name the place itself", originOf(resp.FinalURL))
 	}
-	set, err := jwk.ParseSet(data)
+	set, err := jwk.ParseSet(resp.Body)
 	if err != nil {
 		return nil, answerError(at, "unusable key set: %v", err)
 	}
@@ -94,7 +100,11 @@ func (c *Client) keySource(ctx context.Context, r *facts.Record) (source facts.K
 		return noKeys("signature.keys is not the key set that the publisher's facts.json names"), "", nil
 	}
 	set, err = c.keys(ctx, d.Keys, r.Signature.Kid)
-	if err != nil {
+	var refused *AnswerError
+	switch {
+	case errors.As(err, &refused): // it was fetched, and no key of it may be used
+		return noKeys("the key set is refused: " + err.Error()), "", nil
+	case err != nil:
 		return nil, fmt.Sprintf("the key set could not be used: %v", err), nil
 	}
 	return facts.KeysOf(set), "", set

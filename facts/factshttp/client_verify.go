@@ -78,7 +78,7 @@ func (c *Client) live(ctx context.Context, out *VerifyResult) string {
 	case err != nil:
 		out.Unavailable = true
 		f.Outcome, f.Message, f.Reason = report.NotTested, "the publisher could not be asked", err.Error()
-	case got.Outcome != facts.OutcomeRecord:
+	case got.Outcome != facts.OutcomeRecord || got.Resolved != nil: // what a loose key leads to is another figure
 		f.Outcome, f.Place, f.Message = report.Warning, got.URL, "the publisher serves no value for the key today"
 	case got.Record.Hash == out.Record.Hash:
 		hash = got.Record.Hash

@@ -18,13 +18,16 @@
 //
 // Every record is verified in four parts that are never folded into one: the hash over its six claim members; the signature over its eleven attested
 // members; whether the key may be used; whether the claim is current. Keys come from the set that facts.json at the origin of publisher.url names, and from
-// nowhere else: a record whose signature points elsewhere has no acceptable key. A set that cannot be fetched makes key and signature not tested, never
-// valid. A kid that the cached set does not list is looked up once more before it is unknown. A record whose key is not the one asked for, and that does not
+// nowhere else: a record whose signature points elsewhere has no acceptable key, and a set that redirects to another origin, cannot be read or lists one kid
+// twice is refused whole. A set that cannot be fetched makes key and signature not tested, never valid. A kid that the cached set does not list is looked up once more before it is unknown. A record whose key is not the one asked for, and that does not
 // repeat the one asked for as requestedKey, is refused.
 //
 // Against a static publisher the client does what a server would: it ranks keys over the published index and word lists, computes status, filters the
 // changelog. A static publisher offers the value in force and nothing else, so another day or period is "period not held" with the one span that is
 // offered, never the current value under another label.
+//
+// Changelogs are linked: a chain of claim hashes is a warning, because it does not protect history, and a whole document whose links do not fit a failure
+// ([RuleChain]).
 //
 // # Pins
 //

@@ -61,6 +61,18 @@ func (c *Config) PublicOrigin(bound net.Addr) (string, error) {
 	return "http://" + address.String(), nil
 }
 
+// AdminHosts is the host name of the private address, for requests that come under it; none when the address has no name.
+func (c *Config) AdminHosts() []string {
+	host, _, err := net.SplitHostPort(c.Admin)
+	if err != nil || host == "" {
+		return nil
+	}
+	if _, err := netip.ParseAddr(host); err == nil {
+		return nil
+	}
+	return []string{host}
+}
+
 // TrustedProxies parses the trusted networks. Load has checked them.
 func (c *Config) TrustedProxies() []netip.Prefix {
 	prefixes := make([]netip.Prefix, len(c.TrustedProxy))

@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -137,6 +138,16 @@ func TestPublishersKeepFileOrder(t *testing.T) {
 	}
 	if len(c.Publishers) != 2 || c.Publishers[0] != (config.Publisher{Origin: "https://b.example", Pin: "p"}) || c.Publishers[1].Origin != "http://127.0.0.1:8470" {
 		t.Errorf("%+v", c.Publishers)
+	}
+}
+
+func TestAdminHosts(t *testing.T) {
+	for admin, want := range map[string][]string{
+		"admin.internal:8471": {"admin.internal"}, "localhost:8471": {"localhost"}, "127.0.0.1:8471": nil, "[::1]:8471": nil, "0.0.0.0:8471": nil, ":8471": nil,
+	} {
+		if got := (&config.Config{Admin: admin}).AdminHosts(); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", admin, got, want)
+		}
 	}
 }
 

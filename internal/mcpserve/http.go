@@ -118,7 +118,7 @@ func (e *endpointHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Cache-Control", "no-store")
 	if !slices.Contains(e.hosts, hostName(r.Host)) {
 		refuse(w, http.StatusForbidden, "host not allowed",
-			"this server does not answer for the host in the request; name it in the server's origin or allowed hosts")
+			"this server answers for the host of its origin alone; let the proxy keep the Host header, or set --origin to the name that clients use")
 		return
 	}
 	if r.Method == http.MethodOptions {

@@ -219,6 +219,9 @@ func TestHosts(t *testing.T) {
 		if (a.status == 200) != test.allowed {
 			t.Errorf("%s on %s: %d", test.host, test.origin, a.status)
 		}
+		if !test.allowed && !strings.Contains(string(a.body), "--origin") {
+			t.Errorf("%s on %s: the refusal does not name the setting: %s", test.host, test.origin, a.body)
+		}
 	}
 }
 

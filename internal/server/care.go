@@ -2,7 +2,11 @@ package server
 
 import (
 	"context"
+	"net"
 	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
 
 	"sayso/jcs"
 )
@@ -51,9 +55,39 @@ func (s *Server) care() http.Handler {
 		writeJSON(w, status, body)
 	})
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		writeProblem(w, http.StatusNotFound, "not found", "the private listener serves /livez, /readyz and /metrics")
+		writeJSON(w, http.StatusNotFound, refusal{"not found", "the private listener serves /livez, /readyz and /metrics"})
 	})
-	return mux
+	return s.namedHosts(mux)
+}
+
+// refusal is the body of every refusal here. Unlike those of the public listener it may not be read by other pages.
+type refusal struct {
+	Error   string `json:"error"`
+	Message string `json:"message"`
+}
+
+// namedHosts refuses requests for other hosts than those of the private listener: a page somewhere else can make its own name lead here (DNS rebinding), and
+// its visitor's browser would read the answer to it. No page can do that with an address, so every address is a good name.
+func (s *Server) namedHosts(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !s.privateName(r.Host) {
+			writeJSON(w, http.StatusForbidden, refusal{"host not allowed", "the private listener answers for its address, localhost and the configured admin host only"})
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// privateName reports whether a Host header names the private listener: an IP address, localhost, or one of Options.PrivateHosts.
+func (s *Server) privateName(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.ToLower(strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"), "."))
+	if _, err := netip.ParseAddr(host); err == nil || host == "localhost" {
+		return true
+	}
+	return slices.ContainsFunc(s.options.PrivateHosts, func(h string) bool { return strings.EqualFold(h, host) })
 }
 
 func (s *Server) readiness(ctx context.Context) Readiness {

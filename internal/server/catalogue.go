@@ -21,6 +21,7 @@ type Catalogue struct {
 	folder string
 	origin string
 	clock  func() time.Time
+	loaded string // fingerprint before the first load
 
 	current atomic.Pointer[facts.Snapshot]
 }
@@ -29,6 +30,7 @@ type Catalogue struct {
 // private key material in it. clock is time.Now in production.
 func OpenCatalogue(folder, origin string, clock func() time.Time) (*Catalogue, error) {
 	c := &Catalogue{folder: folder, origin: origin, clock: clock}
+	c.loaded, _ = c.Fingerprint() // a folder that cannot be walked is refused by load, with the reason
 	s, err := c.load()
 	if err != nil {
 		return nil, err
@@ -48,6 +50,9 @@ func (c *Catalogue) load() (*facts.Snapshot, error) {
 	}
 	return facts.NewSnapshot(ds, facts.Options{Origin: c.origin, Conformance: level, SignaturesVerified: true}) // Open has verified them
 }
+
+// Loaded implements Reloader.
+func (c *Catalogue) Loaded() string { return c.loaded }
 
 // Snapshot returns what is served now.
 func (c *Catalogue) Snapshot() *facts.Snapshot { return c.current.Load() }

@@ -27,13 +27,17 @@ func (s *Server) front(next http.Handler) http.Handler {
 		s.metrics.inFlight.Inc()
 		defer func() {
 			s.metrics.inFlight.Dec()
+			cut := false
 			if fault := recover(); fault != nil {
-				s.recovered(a, r, pattern, fault)
+				cut = s.recovered(a, r, pattern, fault)
 			}
 			s.metrics.observe(pattern, a.status, time.Since(begin))
 			s.logRequest(a, r, pattern, begin)
 			*a = answer{}
 			answers.Put(a)
+			if cut {
+				panic(http.ErrAbortHandler) // net/http closes the connection without a word
+			}
 		}()
 		if dynamic && s.limiter != nil && !s.allow(a, r, begin) {
 			return
@@ -61,16 +65,19 @@ func (s *Server) allow(w http.ResponseWriter, r *http.Request, now time.Time) bo
 	return false
 }
 
-// recovered answers a panic. http.ErrAbortHandler is the one panic that means what it says.
-func (s *Server) recovered(a *answer, r *http.Request, pattern string, fault any) {
+// recovered answers a panic. cut says that the connection must be closed instead: an answer had begun, and its reader may not take a half for the whole.
+// http.ErrAbortHandler is the one panic that means what it says.
+func (s *Server) recovered(a *answer, r *http.Request, pattern string, fault any) (cut bool) {
 	if fault == http.ErrAbortHandler {
-		panic(fault)
+		return true
 	}
 	s.metrics.panics.Inc()
 	s.options.Log.Error("a request failed", "request_id", a.id, "route", pattern, "method", r.Method, "panic", fmt.Sprint(fault), "stack", string(debug.Stack()))
-	if a.status == 0 {
-		writeProblem(a, http.StatusInternalServerError, "internal error", "this answer could not be made; the fault is on the side of the server, request "+a.id)
+	if a.status != 0 {
+		return true
 	}
+	writeProblem(a, http.StatusInternalServerError, "internal error", "this answer could not be made; the fault is on the side of the server, request "+a.id)
+	return false
 }
 
 func (s *Server) logRequest(a *answer, r *http.Request, pattern string, begin time.Time) {

@@ -32,7 +32,7 @@ func newMetrics() *metrics {
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "sayso_request_seconds", Help: "Time to answer by route pattern.", Buckets: []float64{.0001, .0005, .001, .005, .01, .05, .1, .5, 1, 5}}, []string{"route"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "sayso_requests_in_flight", Help: "Requests being answered."}),
 		limited:  prometheus.NewCounter(prometheus.CounterOpts{Name: "sayso_rate_limited_total", Help: "Requests refused by the rate limit."}),
-		panics:   prometheus.NewCounter(prometheus.CounterOpts{Name: "sayso_panics_total", Help: "Requests that ended in a panic."}),
+		panics:   prometheus.NewCounter(prometheus.CounterOpts{Name: "sayso_panics_total", Help: "Requests and reloads that ended in a panic."}),
 		reloads:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sayso_reloads_total", Help: "Reloads by result."}, []string{"result"}),
 	}
 	m.registry.MustRegister(m.requests, m.duration, m.inFlight, m.limited, m.panics, m.reloads,

@@ -2,7 +2,10 @@ package server
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"sync"
 	"time"
 )
@@ -11,6 +14,8 @@ import (
 type Reloader interface {
 	// Fingerprint changes when there is something new to load. It is called every two seconds and must be cheap: names, sizes and times, no contents.
 	Fingerprint() (string, error)
+	// Loaded is a fingerprint taken before the state that the server started with was read: what changed while it was read is loaded again.
+	Loaded() string
 	// Reload loads everything or nothing. An error names the place, and what was served before is still served. The summary is one line for the log.
 	Reload(ctx context.Context) (summary string, err error)
 }
@@ -39,7 +44,7 @@ func (w *watcher) kick() {
 func (w *watcher) run(ctx context.Context) {
 	tick := time.NewTicker(w.interval)
 	defer tick.Stop()
-	loaded, _ := w.reloader.Fingerprint()
+	loaded := w.reloader.Loaded()
 	last := loaded
 	for {
 		select {
@@ -54,7 +59,7 @@ func (w *watcher) run(ctx context.Context) {
 			print, err := w.reloader.Fingerprint()
 			if err != nil {
 				w.refuse(err)
-				last = ""
+				loaded, last = "", "" // nobody knows what changed meanwhile: load again once it can be looked at
 				continue
 			}
 			if still := print == last; still && print != loaded {
@@ -67,7 +72,7 @@ func (w *watcher) run(ctx context.Context) {
 }
 
 func (w *watcher) reload(ctx context.Context) {
-	summary, err := w.reloader.Reload(ctx)
+	summary, err := w.load(ctx)
 	if err != nil {
 		w.refuse(err)
 		return
@@ -77,6 +82,18 @@ func (w *watcher) reload(ctx context.Context) {
 	w.mu.Lock()
 	w.refused = ""
 	w.mu.Unlock()
+}
+
+// load turns a panic into a refusal: what was served before is served on, whatever a folder holds.
+func (w *watcher) load(ctx context.Context) (summary string, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			w.metrics.panics.Inc()
+			w.log.Error("a reload failed", "panic", fmt.Sprint(fault), "stack", string(debug.Stack()))
+			err = errors.New("the reload failed by a fault of the program; the log has the place")
+		}
+	}()
+	return w.reloader.Reload(ctx)
 }
 
 // refuse remembers why; the same reason is logged once.

@@ -40,6 +40,8 @@ type Options struct {
 	// RateLimit is the number of dynamic requests a minute and address, 0 = off. LimitLoopback applies it to loopback clients too.
 	RateLimit     int
 	LimitLoopback bool
+	// PrivateHosts are the host names, without a port, under which the private listener is reached besides localhost and its addresses.
+	PrivateHosts []string
 	// TrustedProxies may name the client address in X-Forwarded-For.
 	TrustedProxies []netip.Prefix
 	// PollInterval is how often the Reloader is looked at; 0 = 2 s.

@@ -128,6 +128,64 @@ func TestPanicIs500WithRequestID(t *testing.T) {
 	}
 }
 
+// An answer that breaks off must not look finished: the connection is closed in the middle of the body.
+func TestPanicInsideAnAnswerCutsIt_P4(t *testing.T) {
+	var log safeBuffer
+	s := start(t, server.Options{Log: slog.New(slog.NewJSONHandler(&log, nil)), Public: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, `{"value":1`)
+		http.NewResponseController(w).Flush()
+		panic("in the middle")
+	})})
+	r, err := http.Get(s.public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	if body, err := io.ReadAll(r.Body); err == nil {
+		t.Errorf("%q was read as a whole answer", body)
+	}
+	if !strings.Contains(log.String(), "in the middle") {
+		t.Errorf("the log does not tell the cause: %s", log.String())
+	}
+	if _, metrics := fetch(t, s.private+"/metrics"); !strings.Contains(metrics, "sayso_panics_total 1") || !strings.Contains(metrics, "sayso_requests_in_flight 0") {
+		t.Error("the metrics do not tell")
+	}
+}
+
+// F14, DNS rebinding: the private listener answers for addresses, localhost and the names it was given.
+func TestPrivateHosts_F14(t *testing.T) {
+	s := start(t, server.Options{PrivateHosts: []string{"admin.internal"}})
+	port := s.private[strings.LastIndexByte(s.private, ':'):]
+	for host, want := range map[string]int{
+		"127.0.0.1" + port: 200, "localhost" + port: 200, "LOCALHOST": 200, "localhost.": 200, "[::1]" + port: 200, "10.1.2.3:9": 200, "admin.internal" + port: 200, "Admin.Internal": 200,
+		"rebind.example": 403, "rebind.example" + port: 403, "127.0.0.1.rebind.example": 403, "localhost.rebind.example": 403, "admin.internal.rebind.example": 403, "2130706433": 403, "x": 403,
+	} {
+		for _, path := range []string{"/livez", "/readyz", "/metrics", "/other"} {
+			want := want
+			if path == "/other" && want == 200 {
+				want = 404
+			}
+			request, err := http.NewRequest(http.MethodGet, s.private+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.Host = host
+			r, err := http.DefaultClient.Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, _ := io.ReadAll(r.Body)
+			r.Body.Close()
+			if r.StatusCode != want || r.Header.Get("Access-Control-Allow-Origin") != "" || want == 403 && !strings.Contains(string(body), `"error":"host not allowed"`) {
+				t.Errorf("%s of host %s: %d %s, want %d", path, host, r.StatusCode, body, want)
+			}
+		}
+	}
+	if status := raw(t, s.private, "GET /livez HTTP/1.0\r\n\r\n"); status != 403 {
+		t.Errorf("without a host: %d", status)
+	}
+}
+
 func TestRateLimit(t *testing.T) {
 	ok := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "ok") })
 	t.Run("loopback is free unless asked", func(t *testing.T) {
@@ -309,21 +367,29 @@ func TestDrainIsBounded(t *testing.T) {
 // counting is a Reloader whose state the test sets.
 type counting struct {
 	mu      sync.Mutex
+	loaded  string
 	print   string
+	blind   error // of Fingerprint
 	err     error
+	panics  bool
 	reloads int
 }
+
+func (c *counting) Loaded() string { return c.loaded }
 
 func (c *counting) Fingerprint() (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.print, nil
+	return c.print, c.blind
 }
 
 func (c *counting) Reload(context.Context) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.reloads++
+	if c.panics {
+		panic("in the loader")
+	}
 	return "reloaded", c.err
 }
 
@@ -331,6 +397,12 @@ func (c *counting) set(print string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.print, c.err = print, err
+}
+
+func (c *counting) look(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.blind = err
 }
 
 func (c *counting) count() int {
@@ -349,7 +421,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 }
 
 func TestReload(t *testing.T) {
-	c := &counting{print: "a"}
+	c := &counting{loaded: "a", print: "a"}
 	s := start(t, server.Options{Reloader: c, PollInterval: 10 * time.Millisecond})
 	readyz := func() string { _, body := fetch(t, s.private+"/readyz"); return body }
 	time.Sleep(60 * time.Millisecond)
@@ -372,6 +444,35 @@ func TestReload(t *testing.T) {
 	eventually(t, "reload on request", func() bool { return c.count() == before+1 })
 	if _, metrics := fetch(t, s.private+"/metrics"); !strings.Contains(metrics, `sayso_reloads_total{result="refused"} 1`) {
 		t.Error("the refusal is not counted")
+	}
+}
+
+// P4: a change that came while the first state was read is loaded, and so is whatever came while the folder could not be looked at.
+func TestReloadMissesNothing_P4(t *testing.T) {
+	c := &counting{loaded: "before", print: "after"}
+	s := start(t, server.Options{Reloader: c, PollInterval: 10 * time.Millisecond})
+	readyz := func() string { _, body := fetch(t, s.private+"/readyz"); return body }
+	eventually(t, "the change is loaded", func() bool { return c.count() == 1 })
+	c.look(errors.New("the folder is away"))
+	eventually(t, "the trouble is shown", func() bool { return strings.Contains(readyz(), "the folder is away") })
+	c.look(nil)
+	eventually(t, "the folder is loaded again", func() bool { return c.count() == 2 && strings.Contains(readyz(), "the newest state is served") })
+	time.Sleep(60 * time.Millisecond)
+	if n := c.count(); n != 2 {
+		t.Errorf("%d reloads, want 2", n)
+	}
+}
+
+// P4: a fault in the loader refuses the change and leaves the server as it was.
+func TestReloadSurvivesAPanic_P4(t *testing.T) {
+	c := &counting{loaded: "a", print: "b", panics: true}
+	s := start(t, server.Options{Reloader: c, PollInterval: 10 * time.Millisecond})
+	eventually(t, "the fault is shown", func() bool {
+		_, body := fetch(t, s.private+"/readyz")
+		return strings.Contains(body, "a fault of the program") && strings.Contains(body, `"ready":true`) && !strings.Contains(body, "in the loader")
+	})
+	if _, metrics := fetch(t, s.private+"/metrics"); !strings.Contains(metrics, `sayso_reloads_total{result="refused"} 1`) || !strings.Contains(metrics, "sayso_panics_total 1") {
+		t.Error("the fault is not counted")
 	}
 }
 
