@@ -86,11 +86,7 @@ func (e *env) demo(once bool) error {
 	defer end()
 	served := make(chan error, 1)
 	go func() {
-		served <- inner.runServer(server.New(server.Options{
-			PublicListener: public, PrivateListener: private, Public: inner.factsHandler(catalogue, origin), Classify: classify,
-			Checks: []server.Check{catalogue.Check}, Reloader: catalogue, Log: inner.logger(),
-			RateLimit: e.config.RateLimit, LimitLoopback: e.config.Set("rate_limit"), TrustedProxies: e.config.TrustedProxies(),
-		}))
+		served <- inner.runServer(inner.newServer(catalogue, origin, public, private))
 	}()
 	d := &demonstration{Origin: origin, Listen: public.Addr().String(), Admin: private.Addr().String(), Data: data, Keys: catalogue.Snapshot().Len(), OK: true}
 	err = e.demoWalk(ctx, d)

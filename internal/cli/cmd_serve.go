@@ -75,15 +75,21 @@ func (e *env) serve() error {
 		return err
 	}
 	defer withdraw()
-	s := server.New(server.Options{
-		PublicListener: public, PrivateListener: private, Public: e.factsHandler(catalogue, origin), Classify: classify,
-		Checks: []server.Check{catalogue.Check}, Reloader: catalogue, Log: e.logger(),
-		RateLimit: e.config.RateLimit, LimitLoopback: e.config.Set("rate_limit"), TrustedProxies: e.config.TrustedProxies(),
-	})
+	s := e.newServer(catalogue, origin, public, private)
 	if err := e.announceStart(catalogue, origin, public, private); err != nil {
 		return err
 	}
 	return e.runServer(s)
+}
+
+// newServer serves a catalogue on two listeners under the settings.
+func (e *env) newServer(catalogue *server.Catalogue, origin string, public, private net.Listener) *server.Server {
+	return server.New(server.Options{
+		PublicListener: public, PrivateListener: private, PrivateHosts: e.config.AdminHosts(),
+		Public: e.factsHandler(catalogue, origin), Classify: classify,
+		Checks: []server.Check{catalogue.Check}, Reloader: catalogue, Log: e.logger(),
+		RateLimit: e.config.RateLimit, LimitLoopback: e.config.Set("rate_limit"), TrustedProxies: e.config.TrustedProxies(),
+	})
 }
 
 // listen binds both addresses before anything is read, so that a taken port is known at once.
