@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"sayso/facts"
 	"sayso/facts/dataset"
 )
 
