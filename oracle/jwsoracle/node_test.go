@@ -45,6 +45,9 @@ func TestNode(t *testing.T) {
 		ask("fresh over another payload", q, false)
 	}
 	for _, v := range vectors.JWS() {
+		if v.Name == "small-order R" {
+			continue // RFC 8032 leaves it open, and Node decides by the OpenSSL it was built with
+		}
 		if v.Class == vectors.Valid || v.Class == string(jws.Wrong) {
 			ask(v.Name, question{v.JWS, v.Payload, v.X}, v.Class == vectors.Valid)
 		}
