@@ -107,10 +107,11 @@ func writeCommands(t *testing.T, b *strings.Builder, path ...string) {
 	}
 }
 
-// writeUsage writes usage, flags and examples of a command that does something; a group has none of its own.
+// writeUsage writes usage, flags and examples of a command that does something; a group that takes no argument does nothing itself.
 func writeUsage(t *testing.T, b *strings.Builder, path []string) (group bool) {
 	help := say(t, append(path, "--help")...)
-	if _, _, group = cutHelp(help, "Available Commands:"); group {
+	_, _, group = cutHelp(help, "Available Commands:")
+	if group && strings.Contains(help, "\nUsage:\n  sayso "+strings.Join(path, " ")+" [flags]\n") {
 		return true
 	}
 	var sections []string
@@ -120,7 +121,7 @@ func writeUsage(t *testing.T, b *strings.Builder, path []string) (group bool) {
 		}
 	}
 	fmt.Fprintf(b, "\n```text\n%s```\n", strings.Join(sections, "\n"))
-	return false
+	return group
 }
 
 // cutHelp finds a section of a help text: its title and the lines up to the next blank one.

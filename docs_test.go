@@ -455,4 +455,3 @@ func TestDocsHarness(t *testing.T) {
 		t.Error(got)
 	}
 }
-

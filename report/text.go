@@ -35,11 +35,12 @@ func (r *Report) WriteText(w io.Writer, o TextOptions) error {
 		}
 		last := ""
 		for _, f := range g.Findings {
+			title := r.title(f.Rule)
 			if f.Rule != last {
-				t.line("  ", strings.TrimSpace(f.Rule+"  "+r.title(f.Rule)))
+				t.line("  ", strings.TrimSpace(f.Rule+"  "+title))
 				last = f.Rule
 			}
-			t.finding(f)
+			t.finding(f, title)
 		}
 	}
 	_, err := io.WriteString(w, t.b.String())
@@ -51,11 +52,14 @@ type textWriter struct {
 	o TextOptions
 }
 
-func (t *textWriter) finding(f Finding) {
+// finding prints what stands below the title of its rule; a message that says the same is left out.
+func (t *textWriter) finding(f Finding, title string) {
 	if f.Place != "" {
 		t.line("    ", f.Place)
 	}
-	t.line("    ", f.Message)
+	if f.Message != title {
+		t.line("    ", f.Message)
+	}
 	if f.Reason != "" {
 		t.line("      ", "why:  "+f.Reason)
 	}

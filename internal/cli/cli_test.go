@@ -10,9 +10,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// quietEnvironment hides the settings, and the data folder with its figures and its running server, of whoever runs the tests.
 func quietEnvironment(t *testing.T) {
 	t.Helper()
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
 }
 
 // invoke runs one command line in this process.
@@ -83,6 +85,16 @@ func TestCommonFlags(t *testing.T) {
 	}
 }
 
+// Help is text for people, whatever form the answers have (docs/cli.md).
+func TestHelpIsText(t *testing.T) {
+	for _, args := range []string{"help --json", "--help --json", "help facts keys --json", "facts --json", "--json"} {
+		code, out, errs := invoke(t, nil, strings.Fields(args)...)
+		if code != 0 || errs != "" || !strings.Contains(out, "Usage:\n") {
+			t.Errorf("%s: exit %d\n%s%s", args, code, out, errs)
+		}
+	}
+}
+
 func TestExitCodes(t *testing.T) {
 	missing := t.TempDir() + "/none"
 	for _, c := range []struct {
@@ -103,7 +115,7 @@ func TestExitCodes(t *testing.T) {
 		{"bad key id", []string{"keys", "new", "--kid", "Nonsense"}, nil, exitUsage, "ex-2026-10"},
 		{"no folder", []string{"serve"}, nil, exitUsage, "serve --facts DIR"},
 		{"not loopback without origin", []string{"serve", "--facts", ".", "--listen", "0.0.0.0:0", "--admin", "127.0.0.1:0"}, nil, exitUsage, "--origin"},
-		{"folder that is none", []string{"serve", "--facts", missing, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"}, nil, exitFailed, missing},
+		{"folder that is none", []string{"serve", "--facts", missing, "--listen", "127.0.0.3:0", "--admin", "127.0.0.1:0"}, nil, exitFailed, missing},
 		{"no server", []string{"health", "--data", missing}, []string{"SAYSO_ADMIN=127.0.0.1:1"}, exitUnavailable, "no server answers"},
 		{"taken address", []string{"serve", "--facts", ".", "--listen", "256.0.0.1:1"}, nil, exitUnavailable, "--listen"},
 	} {
@@ -180,7 +192,7 @@ func TestManualNamesEverything(t *testing.T) {
 		t.Fatalf("exit %d\n%.200s", code, page)
 	}
 	plain := strings.ReplaceAll(page, `\-`, "-")
-	for _, want := range []string{"sayso serve", "sayso keys new", "--trusted-proxy", "SAYSO_RATE_LIMIT", ".B 130", "EXIT STATUS", "passphrase_file"} {
+	for _, want := range []string{"sayso serve", "sayso keys new", ".SS sayso facts keys [DIR]", ".SS sayso facts keys add", ".SS sayso facts keys revoke", "--json-schema", "--trusted-proxy", "SAYSO_RATE_LIMIT", ".B 130", "EXIT STATUS", "passphrase_file"} {
 		if !strings.Contains(plain, want) {
 			t.Errorf("the manual page lacks %q", want)
 		}

@@ -30,6 +30,7 @@ func newDemo(e *env) *cobra.Command {
 			"the telling part of its answer. Then it keeps serving until it is interrupted. Nothing leaves this machine.\n\n" +
 			"A folder named with --data is kept, with its key and its signatures; the next demo uses it again, and sayso serve --data DIR serves it. The figures " +
 			"were converted from public tables and nobody has re-read their sources: they are samples, not an authority.\n\n" +
+			"With --json the answer is one value after the walk, with every step and the URLs.\n\n" +
 			"Exit 0, or 1 when a step did not behave as told.",
 		Example: "  sayso demo\n  sayso demo --once\n  sayso demo --data demo-data --listen 127.0.0.1:9000 --admin 127.0.0.1:9001",
 		RunE:    func(*cobra.Command, []string) error { return e.demo(once) },
@@ -51,6 +52,25 @@ type demonstration struct {
 	Keys   int         `json:"keys"`
 	OK     bool        `json:"ok"`
 	Steps  []demo.Step `json:"steps"`
+	URLs   demoURLs    `json:"urls"`
+}
+
+// demoURLs are where to look while the demo serves.
+type demoURLs struct {
+	Record    string `json:"record"` // a page for browsers
+	Index     string `json:"index"`
+	Discovery string `json:"discovery"`
+	MCP       string `json:"mcp"`
+	Ready     string `json:"ready"`
+	Metrics   string `json:"metrics"`
+}
+
+func newDemonstration(origin, public, private, data string, keys int) *demonstration {
+	return &demonstration{
+		Origin: origin, Listen: public, Admin: private, Data: data, Keys: keys, OK: true,
+		URLs: demoURLs{origin + "/f/uk/income-tax/personal-allowance", origin + "/f", origin + "/.well-known/facts.json", origin + "/api/mcp/facts",
+			"http://" + private + "/readyz", "http://" + private + "/metrics"},
+	}
 }
 
 func (e *env) demo(once bool) error {
@@ -88,7 +108,7 @@ func (e *env) demo(once bool) error {
 	go func() {
 		served <- inner.runServer(inner.newServer(catalogue, origin, public, private))
 	}()
-	d := &demonstration{Origin: origin, Listen: public.Addr().String(), Admin: private.Addr().String(), Data: data, Keys: catalogue.Snapshot().Len(), OK: true}
+	d := newDemonstration(origin, public.Addr().String(), private.Addr().String(), data, catalogue.Snapshot().Len())
 	err = e.demoWalk(ctx, d)
 	switch {
 	case once && ctx.Err() != nil:
@@ -256,13 +276,13 @@ func (e *env) writeURLs(d *demonstration) error {
 		kept = "kept; sayso serve --data " + d.Data + " serves it"
 	}
 	rows := [][2]string{
-		{"page", d.Origin + "/f/uk/income-tax/personal-allowance (in a browser)"},
-		{"index", d.Origin + "/f"},
-		{"json", "curl " + d.Origin + "/f/uk/income-tax/personal-allowance"},
+		{"page", d.URLs.Record + " (in a browser)"},
+		{"index", d.URLs.Index},
+		{"json", "curl " + d.URLs.Record},
 		{"command", "sayso get uk/income-tax/personal-allowance --from " + d.Origin},
 		{"check", "sayso check " + d.Origin + " --no-sources"},
-		{"mcp", d.Origin + "/api/mcp/facts (HTTP), or sayso mcp --from " + d.Origin + " (stdio)"},
-		{"admin", "http://" + d.Admin + "/readyz and /metrics (private)"},
+		{"mcp", d.URLs.MCP + " (HTTP), or sayso mcp --from " + d.Origin + " (stdio)"},
+		{"admin", d.URLs.Ready + " and /metrics (private)"},
 		{"data", d.Data + " (" + kept + ")"},
 	}
 	var b strings.Builder

@@ -124,9 +124,10 @@ func chosenValue(list []dataset.ShownValue, period string) (v dataset.ShownValue
 }
 
 func (e *env) convert(dir string, o dataset.ConvertOptions) error {
-	end := e.patience("confirming")
+	act := e.act("reading", "confirming")
+	o.Progress = act.step
 	list, err := dataset.ConfirmConverted(dir, o)
-	end()
+	act.end()
 	if err != nil {
 		return actFailure(dir, err)
 	}
@@ -156,7 +157,7 @@ func (r confirmedResult) write(w io.Writer) error {
 	p := &printer{w: w}
 	list := table{right: map[int]bool{1: true}}
 	for _, c := range r.Confirmed {
-		list.add(c.Date.String(), listedFigure(c.Value, ""), c.Period, actWord(c), c.Key)
+		list.add(c.Date.String(), listedFigure(c.Value, ""), periodOrDay(c.Period, c.From), actWord(c), c.Key)
 	}
 	p.table(&list, "")
 	if len(r.Confirmed) != 1 {

@@ -48,7 +48,7 @@ func (d dueResult) write(w io.Writer) error {
 	}
 	var list table
 	for _, i := range d.Due {
-		list.add(i.Staleness, "since "+i.Scheduled.String(), i.Period, i.Key)
+		list.add(i.Staleness, "since "+i.Scheduled.String(), periodOrDay(i.Period, i.From), i.Key)
 		list.add("", "", "", i.Source)
 	}
 	p.table(&list, "")

@@ -177,6 +177,9 @@ func (e *env) importFrom(r importRequest, m *importer.Mapping, o importer.Option
 		result, err = importer.Import(tree, m, o)
 		end()
 	}
+	if err != nil && strings.HasPrefix(err.Error(), r.source) {
+		return nil, failedError("%v", err)
+	}
 	if err != nil {
 		return nil, failedError("%s: %v", r.source, err)
 	}

@@ -53,19 +53,10 @@ type recheckResult struct {
 }
 
 func (e *env) recheck(dir string, folder *dataset.Folder, o dataset.RecheckOptions) error {
-	var bar *progress
-	shown := 0
-	o.Progress = func(done, total int) {
-		if bar == nil {
-			bar = e.progress("fetching", int64(total))
-		}
-		bar.add(int64(done - shown))
-		shown = done
-	}
+	steps := &stages{e: e}
+	o.Progress = func(done, total int) { steps.show(done, total, "fetching") }
 	found, err := dataset.Recheck(e.ctx, folder, o)
-	if bar != nil {
-		bar.end()
-	}
+	steps.end()
 	if err != nil {
 		return actFailure(dir, err)
 	}
@@ -102,7 +93,7 @@ func (r recheckResult) write(w io.Writer) error {
 		if len(i.Findings) == 0 {
 			continue
 		}
-		p.line("\n%s\n  %s", strings.TrimSpace(i.Key+"  "+i.Period), i.Source)
+		p.line("\n%s\n  %s", strings.TrimSpace(i.Key+"  "+periodOrDay(i.Period, i.From)), i.Source)
 		var list table
 		for _, f := range i.Findings {
 			list.add(f.Kind, f.Detail)

@@ -20,8 +20,9 @@ func newFactsSign(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sign [DIR] --key FILE|-",
 		Short: "Sign the confirmed figures of a folder",
-		Long: "Sign makes the missing signatures of all confirmed values, drops those of statements that are no longer made, and writes signatures.json. It prints every " +
-			"statement that the signer newly stands behind, and the commands that verify it. Nothing is published by signing: read the list before you build.\n\n" +
+		Long: "Sign makes the missing signatures of all confirmed values, drops those of statements that are no longer made, and writes signatures.json. Before it writes, it " +
+			"prints every statement that the signer is about to stand behind; then the commands that verify them. It asks nothing: whoever signs has decided. Nothing is " +
+			"published by signing, so read the list before you build. With --json the list is part of the one answer.\n\n" +
 			"The key is a file that nobody else may read, plain or sealed, or standard input. Into a folder without keys sign enters it; later keys are listed with " +
 			"facts keys add. Signing again gives the same file.",
 		Example: "  sayso facts sign figures --key ex-2026-10.jwk\n  sayso facts sign figures --key - --all",
@@ -85,9 +86,17 @@ type signResult struct {
 }
 
 func (e *env) sign(dir string, o dataset.SignOptions) error {
-	end := e.patience("signing")
+	act := e.act("checking", "signing")
+	o.Progress = act.step
+	if !e.json {
+		o.Before = func(list []dataset.Signed) error {
+			act.end()
+			e.hasAnswered = true
+			return writeStatements(e.out, o.Key.Kid(), list)
+		}
+	}
 	signed, err := dataset.Sign(dir, o)
-	end()
+	act.end()
 	if err != nil {
 		return actFailure(dir, err)
 	}
@@ -111,17 +120,20 @@ func verifyCommands(dir string, folder *dataset.Folder) []string {
 		"sayso verify site/f/"+folder.Signatures[0].Key+".json --jwks "+shellWord(filepath.Join(dir, "jwks.json")))
 }
 
+// writeStatements tells the signer what the signatures will say, before one of them is written.
+func writeStatements(w io.Writer, kid string, list []dataset.Signed) error {
+	p := &printer{w: w}
+	p.line("with key %s you now stand behind:", kid)
+	for i := 0; i < len(list); {
+		i += writeSigned(p, list[i:])
+	}
+	p.line("")
+	return p.err
+}
+
+// write is what follows the statements.
 func (r signResult) write(w io.Writer) error {
 	p := &printer{w: w}
-	if len(r.New) > 0 {
-		p.line("with key %s you now stand behind:", r.Kid)
-	}
-	for i := 0; i < len(r.New); {
-		i += writeSigned(p, r.New[i:])
-	}
-	if len(r.New) > 0 {
-		p.line("")
-	}
 	p.line("%s, %d kept, %d dropped", plural(len(r.New), "new signature"), r.Kept, r.Dropped)
 	if r.EnterKey {
 		p.line("%s is now listed in %s", r.Kid, filepath.Join(r.Folder, "jwks.json"))

@@ -2,8 +2,10 @@ package cli
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"regexp"
 
 	"github.com/spf13/cobra"
@@ -56,7 +58,11 @@ func (e *env) makeKey(kid, path string, seal bool) error {
 	if err != nil {
 		return err
 	}
-	if err := keyfile.Store(path, key, passphrase); err != nil {
+	err = keyfile.Store(path, key, passphrase)
+	if errors.Is(err, fs.ErrExist) {
+		return refusedError("%s exists, and a key file is never replaced", path).withHint("name another file with --out")
+	}
+	if err != nil {
 		return err
 	}
 	public, err := (&jwk.Set{Keys: []jwk.Key{key.Public()}}).MarshalJSON()

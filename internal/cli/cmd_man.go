@@ -62,13 +62,14 @@ func writeManualCommands(b *strings.Builder, c *cobra.Command) {
 		if !child.IsAvailableCommand() || child.Name() == "help" {
 			continue
 		}
-		if child.HasSubCommands() {
+		if isGroup(child) {
 			writeManualCommands(b, child)
 			continue
 		}
 		fmt.Fprintf(b, ".SS %s\n%s\n", roff(child.UseLine()), roff(child.Long))
 		writeManualFlags(b, child.LocalNonPersistentFlags())
 		fmt.Fprintf(b, ".PP\n.nf\n%s\n.fi\n", roff(child.Example))
+		writeManualCommands(b, child) // a command that does something may hold others: facts keys
 	}
 }
 

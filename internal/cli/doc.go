@@ -3,7 +3,8 @@
 // # Rules every command keeps
 //
 // Standard output carries the answer and nothing else; notes, progress and errors go to standard error. With --json the answer is exactly one JSON value,
-// also when the command fails: {"error": KIND, "message": SENTENCE, "hint"?, "run"?}. A command never asks anything without a terminal: it fails with exit 2
+// also when the command fails: {"error": KIND, "message": SENTENCE, "hint"?, "run"?}. Help alone is always text; mcp writes the messages of its protocol.
+// With --json-schema a command prints the JSON Schema of these answers, from the files of folder schema, and does nothing else. A command never asks anything without a terminal: it fails with exit 2
 // and names the flag that would have answered. Colours appear on a terminal that wants them (NO_COLOR, CLICOLOR, TERM, --color). --quiet leaves answers and
 // errors.
 //
@@ -37,6 +38,6 @@
 // The first argument of register is the noun, "" for a command of the top level; the nouns and their texts are listed in root.go, and a noun appears as soon
 // as it has a verb. By the time RunE is called, e holds the settings (e.config), a context that ends with an interrupt (e.ctx) and the streams. A command
 // answers through e.answer, speaks to the person through e.note, shows progress through e.progress, and fails by returning one of the errors made by
-// usageError, failedError, notFoundError, refusedError, unavailableError. A test holds every command to having Short, Long and Example, and every example
-// to parsing.
+// usageError, failedError, notFoundError, refusedError, unavailableError. Its answer has a schema in folder schema, named in schema.go. Tests hold every
+// command to having Short, Long, Example and schema, every example to parsing, and every schema to an answer of a real run.
 package cli

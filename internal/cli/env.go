@@ -23,6 +23,7 @@ type env struct {
 
 	config *config.Config
 	json   bool
+	schema bool // print the schema of the answer instead
 	quiet  bool
 
 	hasAnswered bool

@@ -77,7 +77,8 @@ func loadFolder(dir string) (*dataset.Folder, error) {
 	return folder, nil
 }
 
-// actFailure gives the refusals of package dataset their exit codes. The run line of a folder with errors is lint, which shows all of them.
+// actFailure gives the refusals of package dataset their exit codes. A folder with errors gives what to do about the
+// first of them; its run line is lint, which shows all.
 func actFailure(dir string, err error) error {
 	var act *dataset.Error
 	var folder *dataset.FolderError
@@ -86,6 +87,7 @@ func actFailure(dir string, err error) error {
 		return nil
 	case errors.As(err, &folder):
 		f := failedError("%s: %v", dir, folder).withRun("sayso facts lint " + shellWord(dir))
+		f.hint = folder.Cause().Next
 		for _, finding := range folder.Report.Findings {
 			if finding.Rule == "VF-D-013" && finding.Outcome == report.Fail {
 				f.code = exitRefused // key material must leave the folder before anything else is looked at

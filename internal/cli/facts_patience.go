@@ -43,3 +43,25 @@ func (e *env) patience(label string) (end func()) {
 		group.Wait()
 	}
 }
+
+// act shows an act on a folder: the look at it takes a time nobody knows, the steps after that are counted.
+type act struct {
+	waiting func()
+	steps   stages
+	what    string
+}
+
+func (e *env) act(look, what string) *act {
+	return &act{sync.OnceFunc(e.patience(look)), stages{e: e}, what}
+}
+
+func (a *act) step(done, total int) {
+	a.waiting()
+	a.steps.show(done, total, a.what)
+}
+
+// end clears the screen for what is printed next.
+func (a *act) end() {
+	a.waiting()
+	a.steps.end()
+}

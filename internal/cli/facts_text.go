@@ -101,6 +101,14 @@ func span(period string, from, to facts.Date) string {
 	return from.String() + " to " + to.String()
 }
 
+// periodOrDay names a value in a list: its label, else the day on which it begins.
+func periodOrDay(period string, from facts.Date) string {
+	if period == "" && !from.IsZero() {
+		return "from " + from.String()
+	}
+	return period
+}
+
 // shorten cuts a text to n characters with an ellipsis.
 func shorten(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {

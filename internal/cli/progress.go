@@ -56,3 +56,27 @@ func (p *progress) end() {
 	}
 	p.bars.Wait()
 }
+
+// stages shows the progress of work that has several stages.
+type stages struct {
+	e    *env
+	what string
+	done int
+	bar  *progress
+}
+
+func (s *stages) show(done, total int, what string) {
+	if s.bar == nil || what != s.what {
+		s.end()
+		s.what, s.done, s.bar = what, 0, s.e.progress(what, int64(total))
+	}
+	s.bar.add(int64(done - s.done))
+	s.done = done
+}
+
+func (s *stages) end() {
+	if s.bar != nil {
+		s.bar.end()
+		s.bar = nil
+	}
+}

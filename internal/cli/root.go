@@ -92,7 +92,12 @@ func newRoot(e *env) *cobra.Command {
 		SilenceUsage:      true,
 		SilenceErrors:     true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return e.loadConfig(cmd.Flags()) },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if e.schema {
+				return nil // the settings have no part in it
+			}
+			return e.loadConfig(cmd.Flags())
+		},
 	}
 	root.SetVersionTemplate(versionText(buildinfo.Get()))
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
@@ -102,11 +107,13 @@ func newRoot(e *env) *cobra.Command {
 	flags.String("data", "", "folder for keys and databases (default: the user's state folder)")
 	flags.String("config", "", "settings file (TOML)")
 	flags.BoolVar(&e.json, "json", false, "answer with one JSON value, also on failure")
+	flags.BoolVar(&e.schema, "json-schema", false, "print the JSON Schema of the command's --json answers and do nothing else")
 	flags.BoolVarP(&e.quiet, "quiet", "q", false, "print answers and errors only")
 	flags.String("color", "auto", "colours: auto, always or never")
 	flags.SortFlags = false
 	addCommands(root, e)
 	group(root)
+	offerSchemas(root, e)
 	return root
 }
 
@@ -133,8 +140,17 @@ func addCommands(root *cobra.Command, e *env) {
 	}
 }
 
+const groupMark = "group"
+
+// isGroup reports a command that does nothing itself.
+func isGroup(c *cobra.Command) bool {
+	_, ok := c.Annotations[groupMark]
+	return ok
+}
+
 // group makes a command that only holds others: alone it prints its help, and a word it does not know is a usage error with the nearest verbs.
 func group(c *cobra.Command) {
+	c.Annotations = map[string]string{groupMark: ""}
 	c.Args = cobra.ArbitraryArgs
 	c.SuggestionsMinimumDistance = 2
 	c.RunE = func(cmd *cobra.Command, args []string) error {

@@ -44,6 +44,7 @@ func TestScript(t *testing.T) {
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, ".config"))
 			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, ".state"))
+			env.Setenv("SAYSO_ADMIN", "127.0.0.1:0") // nobody else's server is found, and no port has to be free
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"embed"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+//go:embed schema/*.json
+var schemas embed.FS
+
+// failureSchema is that of every command that fails before it has answered.
+const failureSchema = "failure"
+
+// answerSchemas names the files of folder schema by which the --json answers of each command are formed. What mcp writes are messages of its protocol.
+var answerSchemas = map[string][]string{
+	"changes":           {"changes"},
+	"check":             {"check"},
+	"completion":        {"completion"},
+	"config show":       {"config-show"},
+	"demo":              {"demo"},
+	"facts audit":       {"facts-audit"},
+	"facts build":       {"facts-build", "facts-build-verify"},
+	"facts compare":     {"facts-compare"},
+	"facts confirm":     {"facts-confirm"},
+	"facts due":         {"facts-due"},
+	"facts import":      {"facts-import", "facts-import-suggest"},
+	"facts init":        {"facts-init"},
+	"facts keys":        {"facts-keys"},
+	"facts keys add":    {"facts-keys-change"},
+	"facts keys retire": {"facts-keys-change"},
+	"facts keys revoke": {"facts-keys-change"},
+	"facts lint":        {"facts-lint"},
+	"facts recheck":     {"facts-recheck"},
+	"facts set":         {"facts-set"},
+	"facts show":        {"facts-show", "facts-show-list"},
+	"facts sign":        {"facts-sign"},
+	"facts withdraw":    {"facts-withdraw"},
+	"get":               {"get"},
+	"health":            {"health"},
+	"keys new":          {"keys-new"},
+	"man":               {"man"},
+	"resolve":           {"resolve"},
+	"serve":             {"serve"},
+	"verify":            {"verify"},
+	"version":           {"version"},
+}
+
+// answersOf are the schemas of a command's answers, failure last.
+func answersOf(c *cobra.Command) []string {
+	_, path, _ := strings.Cut(c.CommandPath(), " ")
+	names := answerSchemas[path]
+	if names == nil {
+		return nil
+	}
+	return append(names[:len(names):len(names)], failureSchema)
+}
+
+// offerSchemas lets --json-schema answer in place of every command, whatever else is on the command line.
+func offerSchemas(c *cobra.Command, e *env) {
+	for _, child := range c.Commands() {
+		offerSchemas(child, e)
+	}
+	check, run := c.Args, c.RunE
+	c.Args = func(cmd *cobra.Command, args []string) error {
+		if e.schema {
+			return nil
+		}
+		return check(cmd, args)
+	}
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if e.schema {
+			return e.writeSchema(cmd)
+		}
+		return run(cmd, args)
+	}
+}
+
+// writeSchema prints one schema that holds those of all answers of a command, each under its own $id.
+func (e *env) writeSchema(c *cobra.Command) error {
+	names := answersOf(c)
+	if names == nil {
+		return usageError("%s has no --json answer", c.CommandPath()).withRun(c.CommandPath() + " --help")
+	}
+	var refs, defs []string
+	for _, name := range names {
+		text, err := schemas.ReadFile("schema/" + name + ".json")
+		if err != nil {
+			return err
+		}
+		refs = append(refs, fmt.Sprintf(`    {"$ref": "urn:sayso:cli:%s"}`, name))
+		defs = append(defs, fmt.Sprintf("    %q: %s", name, strings.ReplaceAll(strings.TrimSpace(string(text)), "\n", "\n    ")))
+	}
+	e.hasAnswered = true
+	_, err := io.WriteString(e.out, fmt.Sprintf("{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n  \"title\": %q,\n  \"anyOf\": [\n%s\n  ],\n  \"$defs\": {\n%s\n  }\n}\n",
+		c.CommandPath()+" --json", strings.Join(refs, ",\n"), strings.Join(defs, ",\n")))
+	return err
+}
