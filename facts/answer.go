@@ -157,7 +157,8 @@ func (s *Snapshot) answer(fact int32, sel Selection, today Date) Answer {
 	return a
 }
 
-// choose finds the value a selection asks for, or says why there is none (F§4.3). It never bridges a gap.
+// choose finds the value a selection asks for, or says why there is none (F§4.3). It never bridges a gap. A file cannot say what is held on the day it is
+// read: of a key without a value in force it holds the record that the index lists with inForce false, whose dates say when it ended or begins (F§5.1).
 func (s *Snapshot) choose(fact int32, sel Selection, today Date) (value int32, reason string) {
 	if sel.Period != "" {
 		return s.choosePeriod(fact, sel.Period)
@@ -167,6 +168,10 @@ func (s *Snapshot) choose(fact int32, sel Selection, today Date) (value int32, r
 		day = today
 	}
 	if value, ok := s.inForce(fact, day); ok {
+		return value, ""
+	}
+	if s.info.Static && sel.AsOf.IsZero() {
+		value, _ = s.shown(fact, today)
 		return value, ""
 	}
 	return 0, ReasonNotHeld

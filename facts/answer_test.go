@@ -122,6 +122,11 @@ func TestStaticRecord(t *testing.T) {
 			t.Errorf("no %s in %s", part, got)
 		}
 	}
+	for e := range s.Index("", factstest.Today) { // VF-L1-003d: also for the keys without a value in force
+		if a := get(t, s, e.Key, current, factstest.Today); a.Outcome != facts.OutcomeRecord || a.Hash != e.Hash {
+			t.Errorf("%s: %s, the index lists %s", e.Key, a.AppendJSON(nil), e.Hash)
+		}
+	}
 	miss := get(t, s, "zz-smp/x/y", current, factstest.Today)
 	if got := string(miss.AppendJSON(nil)); !strings.Contains(got, `"index":"https://figures.example/f/index.json"`) {
 		t.Errorf("the miss does not name the index file: %s", got)

@@ -11,7 +11,8 @@ import (
 type Options struct {
 	// Origin is scheme://host[:port] without a trailing slash; every absolute URL starts with it.
 	Origin string
-	// Static builds L1 documents: templates end in .json, filtering is client, records omit day-dependent members.
+	// Static builds L1 documents: templates end in .json, filtering is client, records omit day-dependent members, and Get without a selection gives the
+	// record that the index lists, also when it has ended or not yet begun.
 	Static bool
 	// Conformance is L1, L2 or L3. L3 needs a signed dataset.
 	Conformance string

@@ -13,6 +13,7 @@ import (
 	"sayso/facts"
 	"sayso/facts/dataset"
 	"sayso/jwk"
+	"sayso/report"
 )
 
 // pages is a Fetcher over fixed answers.
@@ -489,23 +490,6 @@ func newKey(t *testing.T, kid string) *jwk.PrivateKey {
 	return key
 }
 
-// Into an absent key set the signer enters its own key; a value without confirmation is never signed.
-func TestSignFirstTime(t *testing.T) {
-	dir := initialised(t)
-	r, err := dataset.Sign(dir, dataset.SignOptions{Key: testKey(t), Today: day(t, today)})
-	if err != nil || !r.EnterKey || len(r.New) != 1 || !r.New[0].Converted {
-		t.Fatalf("got %+v, %v", r, err)
-	}
-	wantClean(t, lintDir(t, dir))
-	topic := read(t, dir, "topics/uk/income-tax.yaml")
-	write(t, dir, map[string]string{"topics/uk/income-tax.yaml": strings.Replace(topic, "value: 12570\n", "value: 12580\n", 1)})
-	_, err = dataset.Sign(dir, dataset.SignOptions{Key: testKey(t), Today: day(t, today)})
-	var lint *dataset.FolderError
-	if !errors.As(err, &lint) || !strings.Contains(list(lint.Report, "fail"), "VF-D-008") {
-		t.Errorf("got %v, want the missing confirmation", err)
-	}
-}
-
 func TestTwoCommandsAtOnce(t *testing.T) {
 	dir := sampleCopy(t)
 	keys := []string{"zz/income-tax/basic-rate", "zz/other/passport-fee", "zz/other/vat-threshold", "zz/other/receipts-on-paper"}
@@ -562,5 +546,37 @@ func TestCompare(t *testing.T) {
 	want := map[dataset.Relation]int{dataset.SameHash: len(a) - 3, dataset.DifferentValue: 1, dataset.DifferentHash: 1, dataset.OnlyFirst: 1, dataset.OnlySecond: 1}
 	if !maps.Equal(counts, want) {
 		t.Errorf("got %v, want %v", counts, want)
+	}
+}
+
+// What upstream checked before the newest entry is still taken: the value keeps that day, the entry has the newest one's (F§10.4 rule 8, F§8.5).
+func TestConvertBeforeTheNewestEntry(t *testing.T) {
+	dir := sampleCopy(t)
+	write(t, dir, map[string]string{"candidates/levies.yaml": strings.ReplaceAll(candidateFile, "checked: 2026-11-26", "checked: 2025-02-03")})
+	if _, err := dataset.ConfirmConverted(dir, dataset.ConvertOptions{Key: "zz/levies/sugar-levy", Date: day(t, "2026-11-26"), Today: day(t, today)}); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, dir, "topics/zz/levies.yaml"); !strings.Contains(got, "verifiedDate: 2025-02-03") {
+		t.Errorf("the value does not keep its day:\n%s", got)
+	}
+	if got := read(t, dir, "changelog.jsonl"); !strings.Contains(got, `"dateBasis":"commit"`) || strings.Contains(got, `"verifiedDate":"2025-02-03"`) {
+		t.Errorf("the entry does not have the day of the newest one:\n%s", got)
+	}
+	for _, f := range lintDir(t, dir).Findings {
+		if f.Outcome == report.Fail && f.Rule != "VF-D-012" {
+			t.Errorf("%+v", f)
+		}
+	}
+}
+
+// The changelog is append-only, so an area that nothing declares never gets into it.
+func TestConfirmRefusesAnUndeclaredArea(t *testing.T) {
+	dir := sampleCopy(t)
+	write(t, dir, map[string]string{"candidates/levies.yaml": strings.ReplaceAll(candidateFile, "area: zz-rates", "area: zz-rats")})
+	before := read(t, dir, "changelog.jsonl") + read(t, dir, "confirmations.jsonl")
+	_, err := dataset.ConfirmConverted(dir, dataset.ConvertOptions{Key: "zz/levies/sugar-levy", Date: day(t, today), Today: day(t, today)})
+	wantKind(t, err, dataset.Refused, `area "zz-rats"`)
+	if read(t, dir, "changelog.jsonl")+read(t, dir, "confirmations.jsonl") != before {
+		t.Error("something was written")
 	}
 }

@@ -344,6 +344,10 @@ func (s *site) writeKey(key string, put sink) error {
 	day, pages := s.options.AsOf, s.options.Pages
 	fact, _, _ := s.snapshot.History(key)
 	for _, name := range append([]string{key}, fact.Aliases...) {
+		if other := s.inTheWay(name); other != "" {
+			return &Error{Kind: Refused, Message: fmt.Sprintf("the file of %s and the folder of %s would have one name", other, name),
+				Next: "no segment of a key on a static site ends in .json or .html: rename one of them, or run sayso serve"}
+		}
 		a, err := s.snapshot.Get(name, facts.Selection{MaxAge: facts.NoMaxAge}, day)
 		if err != nil {
 			return err
@@ -354,14 +358,8 @@ func (s *site) writeKey(key string, put sink) error {
 		if pages == nil || pages.Fact == nil {
 			continue
 		}
-		render := pages.Fact
-		if a.Outcome != facts.OutcomeRecord {
-			if render = pages.Miss; render == nil {
-				continue
-			}
-		}
 		var b bytes.Buffer
-		if err := render(&b, s.snapshot, &a, day); err != nil {
+		if err := pages.Fact(&b, s.snapshot, &a, day); err != nil {
 			return fmt.Errorf("page of %s: %w", name, err)
 		}
 		if err := put("f/"+name+".html", b.Bytes()); err != nil {
@@ -369,6 +367,25 @@ func (s *site) writeKey(key string, put sink) error {
 		}
 	}
 	return nil
+}
+
+// inTheWay is the key or alias whose file would stand where a folder of name has to be, "" when there is none.
+func (s *site) inTheWay(name string) string {
+	for i, c := range name {
+		if c != '/' {
+			continue
+		}
+		for _, ext := range []string{".json", ".html"} {
+			other, ok := strings.CutSuffix(name[:i], ext)
+			if !ok {
+				continue
+			}
+			if canonical, _ := s.snapshot.Lookup(other); canonical != "" {
+				return other
+			}
+		}
+	}
+	return ""
 }
 
 // writeSiteFile writes one file with a fixed mode, whatever the process's mask is.

@@ -147,15 +147,41 @@ func TestBuildLevels(t *testing.T) {
 	}
 }
 
-// A value that is not in force on the as-of day is an honest miss, not a neighbour.
+// VF-L1-003: the file of a key without a value in force holds the record that the index lists as not in force; its own dates say so.
 func TestBuildAsOf(t *testing.T) {
 	o := buildOptions(t, filepath.Join(t.TempDir(), "site"))
-	for asOf, want := range map[string]string{"2026-02-04": `"value":4,`, "2026-02-05": `"value":3.75,`, "2020-01-01": `"covered":false`} {
+	for asOf, want := range map[string]string{"2026-02-04": `"value":4,`, "2026-02-05": `"value":3.75,`, "2020-01-01": `"value":4,`} {
 		o.AsOf = day(t, asOf)
 		build(t, "testdata/sample", o)
 		if got := read(t, o.Out, "f/zz/bank-rate.json"); !strings.Contains(got, want) {
 			t.Errorf("as of %s: got %s, want %s", asOf, got, want)
 		}
+	}
+}
+
+// A key can be a file where the segment of another has to be a folder: such a site is refused by their names, and the output stays.
+func TestBuildRefusesKeysThatAreOneFile(t *testing.T) {
+	dir := sampleCopy(t)
+	const topic = `topic: {prefix: zz/PREFIX, title: Clash, area: zz-rates}
+facts:
+  - key: one
+    label: The clash of PREFIX
+    values:
+      - {value: 1, effectiveFrom: 2026-01-01, source: "https://tax.example/x", sourceType: derived, method: made up}
+`
+	write(t, dir, map[string]string{
+		"candidates/a.yaml": strings.Replace(strings.ReplaceAll(topic, "PREFIX", "clash"), "key: one", `key: "."`, 1),
+		"candidates/b.yaml": strings.ReplaceAll(topic, "PREFIX", "clash.json"),
+	})
+	if _, err := dataset.ConfirmConverted(dir, dataset.ConvertOptions{All: true, Date: day(t, today), Today: day(t, today)}); err != nil {
+		t.Fatal(err)
+	}
+	o := buildOptions(t, filepath.Join(t.TempDir(), "site"))
+	o.Level = "L1"
+	_, err := dataset.Build(context.Background(), load(t, dir), o)
+	wantKind(t, err, dataset.Refused, "zz/clash and the folder of zz/clash.json/one")
+	if _, err := os.Stat(o.Out); err == nil {
+		t.Error("something was written")
 	}
 }
 

@@ -29,13 +29,14 @@ type ConfirmOptions struct {
 type Confirmed struct {
 	Key       string      `json:"key"`
 	Period    string      `json:"period,omitempty"`
+	From      facts.Date  `json:"effectiveFrom"`
 	Value     facts.Value `json:"value"`
 	Date      facts.Date  `json:"verifiedDate"`
 	Hash      string      `json:"hash"`
 	Changed   bool        `json:"changed"` // a changelog entry was written
-	Correct   bool        `json:"correction,omitempty"`
-	Moved     bool        `json:"moved,omitempty"` // it was a candidate
-	Converted bool        `json:"converted,omitempty"`
+	Correct   bool        `json:"correction,omitzero"`
+	Moved     bool        `json:"moved,omitzero"` // it was a candidate
+	Converted bool        `json:"converted,omitzero"`
 	Fetched   *Fetched    `json:"fetched,omitempty"`
 	Warnings  []string    `json:"warnings,omitempty"`
 }
@@ -73,14 +74,14 @@ func (w *work) confirm(ctx context.Context, o ConfirmOptions) (*Confirmed, error
 	if err := w.authority(r.fact.Key, r.value.Source, r.value.SourceType); err != nil {
 		return nil, err
 	}
-	c := &Confirmed{Key: r.fact.Key, Period: r.value.Period, Value: r.value.Value, Date: r.on, Moved: r.candidate}
+	c := &Confirmed{Key: r.fact.Key, Period: r.value.Period, From: r.value.From, Value: r.value.Value, Date: r.on, Moved: r.candidate}
 	if !o.Offline {
 		if c.Warnings, err = w.look(ctx, r, o.Fetcher); err != nil {
 			return nil, err
 		}
 		c.Fetched = r.fetched
 	}
-	entries, err := w.journal([]*reading{r})
+	entries, err := w.journal([]*reading{r}, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ type ConvertOptions struct {
 	All   bool   // every candidate, and every draft of sourceType derived or methodology
 	Date  facts.Date
 	Today facts.Date
-	// Progress is called now and then with the values done and their number.
+	// Progress is called with the values done and their number.
 	Progress func(done, total int)
 }
 
@@ -50,7 +50,7 @@ func (w *work) convert(o ConvertOptions) ([]Confirmed, error) {
 			return nil, &Error{Kind: Refused, Message: fmt.Sprintf("%s was confirmed on %s already", r.fact.Key, r.value.Verified), Next: "name a later day"}
 		}
 	}
-	entries, err := w.journal(list)
+	entries, err := w.journal(list, o.Progress)
 	if err != nil {
 		return nil, err
 	}
@@ -62,10 +62,7 @@ func (w *work) convert(o ConvertOptions) ([]Confirmed, error) {
 	for i, r := range list {
 		claim := r.claim()
 		hash := claim.Hash()
-		out[i] = Confirmed{Key: r.fact.Key, Period: r.value.Period, Value: r.value.Value, Date: r.on, Hash: hash, Changed: logged[hash], Moved: r.candidate, Converted: true}
-		if o.Progress != nil {
-			o.Progress(i+1, len(list))
-		}
+		out[i] = Confirmed{Key: r.fact.Key, Period: r.value.Period, From: r.value.From, Value: r.value.Value, Date: r.on, Hash: hash, Changed: logged[hash], Moved: r.candidate, Converted: true}
 	}
 	return out, nil
 }

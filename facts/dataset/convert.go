@@ -22,16 +22,28 @@ type DatasetOptions struct {
 type FolderError struct{ Report *report.Report }
 
 func (e *FolderError) Error() string {
-	for _, f := range e.Report.Findings {
-		if f.Outcome == report.Fail {
-			more := ""
-			if n := e.Report.Counts()[report.Fail]; n > 1 {
-				more = fmt.Sprintf(" (and %s more)", count(n-1, "error"))
+	f := e.Cause()
+	if f.Rule == "" {
+		return "the folder has errors"
+	}
+	more := ""
+	if n := e.Report.Counts()[report.Fail]; n > 1 {
+		more = fmt.Sprintf(" (and %s more)", count(n-1, "error"))
+	}
+	return strings.TrimPrefix(f.Place+": ", ": ") + f.Message + " [" + f.Rule + "]" + more
+}
+
+// Cause is the error to mend first: the first that is about the figures themselves, since changelog and signatures follow them. It is the zero Finding when
+// the report has no error.
+func (e *FolderError) Cause() report.Finding {
+	for _, late := range []string{ruleChangelog + ruleSignature, ruleSignature, ""} {
+		for _, f := range e.Report.Findings {
+			if f.Outcome == report.Fail && !strings.Contains(late, f.Rule) {
+				return f
 			}
-			return strings.TrimPrefix(f.Place+": ", ": ") + f.Message + " [" + f.Rule + "]" + more
 		}
 	}
-	return "the folder has errors"
+	return report.Finding{}
 }
 
 // Open loads and lints a folder and makes its dataset: what a server and a build start from. On a *FolderError the report of lint is returned too.

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -355,7 +356,7 @@ func (d *decoder) fact(n *yamlx.Node, prefix string) (Fact, bool) {
 }
 
 func (d *decoder) datedValue(n *yamlx.Node, unit string, unitAt Position) (Value, bool) {
-	v := Value{At: Places{Item: at(n)}}
+	v, refused := Value{At: Places{Item: at(n)}}, len(d.findings.list)
 	optional := []string{"period", "unit", "effectiveFrom", "effectiveTo", "sourceFile", "sourceType", "method", "quote", "verifiedDate", "nextCheck",
 		"withdrawn", "withdrawnReason", "supersededBy", "checked", "upstream"}
 	if !d.mapping(n, "a value", []string{"value", "source"}, optional) {
@@ -390,6 +391,7 @@ func (d *decoder) datedValue(n *yamlx.Node, unit string, unitAt Position) (Value
 		d.refuse(n.Get("verifiedDate"), "a candidate carries a verifiedDate", "remove it: only facts confirm writes one")
 	}
 	d.checkWithdrawal(n, &v)
+	v.broken = len(d.findings.list) > refused
 	return v, true
 }
 
@@ -424,10 +426,19 @@ func (d *decoder) value(n *yamlx.Node) (v facts.Value, literal string) {
 	return v, literal
 }
 
-// badNumber reports every number of a value that does not survive (F§3.2).
+// sentinel is where numbers begin that stand for "no limit" (F§3.2).
+const sentinel = 9e99
+
+// badNumber reports every number of a value that does not survive, and sentinels (F§3.2).
 func (d *decoder) badNumber(n *yamlx.Node) (bad bool) {
 	if n.Kind == yamlx.Number {
-		if _, err := jcs.Number(n.Text); err != nil {
+		text, err := jcs.Number(n.Text)
+		if number, _ := strconv.ParseFloat(text, 64); err == nil && math.Abs(number) >= sentinel {
+			d.fail(ruleNumber, place(d.file, at(n)), fmt.Sprintf("the number %s stands for a number without limit", clip(n.Text)),
+				"programs would calculate with it", "leave the value out: what has no limit has no figure")
+			return true
+		}
+		if err != nil {
 			d.fail(ruleNumber, place(d.file, at(n)), fmt.Sprintf("the number %s does not survive: %v", clip(n.Text), err),
 				"readers hold numbers as binary64, so the figure they see would be another one", "publish it as text in quotes, or write the digits the source prints")
 			return true

@@ -37,7 +37,8 @@
 //	        withdrawn, withdrawnReason, supersededBy, checked, upstream
 //
 // A value without verifiedDate is a draft: in the folder, in no build. value is null exactly when withdrawn is set. checked is the day on which the
-// upstream of an import last checked the figure, upstream its name there; neither is published.
+// upstream of an import last checked the figure, upstream its name there; neither is published. A number that does not survive as binary64, or that
+// stands for "no limit" (9e99 and beyond), is refused.
 //
 // # Candidate file
 //

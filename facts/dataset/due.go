@@ -14,6 +14,7 @@ type DueItem struct {
 	Key       string     `json:"key"`
 	Label     string     `json:"label"`
 	Period    string     `json:"period,omitempty"`
+	From      facts.Date `json:"effectiveFrom"`
 	Area      string     `json:"area"`
 	Source    string     `json:"source"`
 	Verified  facts.Date `json:"verifiedDate"`
@@ -35,7 +36,7 @@ func Due(folder *Folder, today facts.Date) []DueItem {
 			}
 			next, staleness := staleness(v, area, today)
 			if staleness != "current" {
-				out = append(out, DueItem{f.Key, f.Label, v.Period, t.Area, v.Source, v.Verified, next, staleness})
+				out = append(out, DueItem{f.Key, f.Label, v.Period, v.From, t.Area, v.Source, v.Verified, next, staleness})
 			}
 		}
 	}

@@ -1,6 +1,8 @@
 package dataset
 
 import (
+	"slices"
+
 	"sayso/facts"
 	"sayso/jwk"
 	"sayso/report"
@@ -89,6 +91,7 @@ type Topic struct {
 	At                  Position
 	Synonyms            []Synonym
 	Facts               []Fact
+	broken              bool // something of the file could not be read: more may be missing than was named
 }
 
 // Fact is one fact as written.
@@ -110,6 +113,7 @@ type Value struct {
 	Literal  string // source text of a number
 	At       Places
 	index    int
+	broken   bool // a member could not be read: what follows from the others is not told
 }
 
 // Places says where the members of a value stand; the zero Position for an absent one.
@@ -119,6 +123,11 @@ type Places struct {
 
 // Draft reports whether the value is unconfirmed and therefore in no build.
 func (v *Value) Draft() bool { return v.Verified.IsZero() }
+
+// broken reports a fact with a value that could not be read whole.
+func (f *Fact) broken() bool {
+	return slices.ContainsFunc(f.Values, func(v Value) bool { return v.broken })
+}
 
 // start is the day from which the value is in force: a withdrawal without effectiveFrom begins on its own day.
 func (v *Value) start() facts.Date {

@@ -16,7 +16,8 @@ var template embed.FS
 
 // Init fills an empty or absent folder with a commented example that lints clean: one namespace, one area and one topic with one figure, which says
 // that it was converted and not re-read. A folder in which Init has been run is left as it is; any other content is refused. The example's
-// confirmation is dated today.
+// confirmation is dated with the day on which its value begins, or today when that is earlier: the changelog never goes back, and what is imported next
+// may be a snapshot of an earlier day than today.
 func Init(dir string, today facts.Date) (files []string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
@@ -55,8 +56,9 @@ func Init(dir string, today facts.Date) (files []string, err error) {
 	if r.Failed() {
 		return nil, &FolderError{r}
 	}
+	begins := folder.Topics[0].Facts[0].Values[0].From
 	w := &work{disk, os.DirFS(dir), folder}
-	_, err = w.convert(ConvertOptions{All: true, Date: today, Today: today})
+	_, err = w.convert(ConvertOptions{All: true, Date: min(begins, today), Today: today})
 	return names, err
 }
 

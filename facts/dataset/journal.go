@@ -26,8 +26,9 @@ type reading struct {
 
 func (r *reading) claim() facts.Claim { return facts.ClaimOf(r.fact.Key, &r.value.DatedValue) }
 
-// journal writes what a list of readings changes, in the order that the package comment promises, and returns the changelog entries it made.
-func (w *work) journal(list []*reading) ([]facts.Entry, error) {
+// journal writes what a list of readings changes, in the order that the package comment promises, and returns the changelog entries it made. Making the edits
+// is what takes long: progress, unless nil, is called with the readings whose edit is made and their number.
+func (w *work) journal(list []*reading, progress func(done, total int)) ([]facts.Entry, error) {
 	slices.SortStableFunc(list, func(a, b *reading) int {
 		return cmp.Or(cmp.Compare(a.on, b.on), cmp.Compare(a.value.start(), b.value.start()))
 	})
@@ -35,7 +36,7 @@ func (w *work) journal(list []*reading) ([]facts.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, err := w.edits(list)
+	files, err := w.edits(list, &steps{show: progress, total: len(list)})
 	if err != nil {
 		return nil, err
 	}
@@ -98,8 +99,10 @@ func (w *work) newLines(list []*reading) ([][]byte, error) {
 func (w *work) entries(list []*reading) (chain []facts.Entry, err error) {
 	var made []facts.Entry
 	log := map[string][]facts.Entry{}
+	var last facts.Date
 	for _, e := range w.folder.Changes {
 		log[e.FactKey] = append(log[e.FactKey], e)
+		last = e.VerifiedDate
 	}
 	for _, r := range list {
 		topic := r.topic
@@ -108,7 +111,10 @@ func (w *work) entries(list []*reading) (chain []facts.Entry, err error) {
 				return nil, err
 			}
 		}
-		if e, ok := entryOf(topic.Area, r, log[r.fact.Key]); ok {
+		if !slices.ContainsFunc(w.folder.Publisher.Areas, func(a Area) bool { return a.Name == topic.Area }) { // the changelog would name it for ever
+			return nil, &Error{Kind: Refused, Message: fmt.Sprintf("area %q of %s is not declared", topic.Area, r.fact.Key), Next: "declare it under areas in publisher.yaml"}
+		}
+		if e, ok := entryOf(topic.Area, r, log[r.fact.Key], last); ok {
 			log[r.fact.Key] = append(log[r.fact.Key], e)
 			made = append(made, e)
 		}
@@ -116,22 +122,39 @@ func (w *work) entries(list []*reading) (chain []facts.Entry, err error) {
 	if len(made) == 0 {
 		return w.folder.Changes, nil
 	}
+	if _, err := facts.CheckChain(w.folder.Changes); err != nil {
+		return nil, &Error{Kind: Refused, Message: "the changelog is not whole: " + err.Error(), Next: "facts lint names the line; restore it from version control"}
+	}
 	chain, err = facts.AppendEntries(slices.Clone(w.folder.Changes), made)
 	if err != nil {
-		next := "confirm with the day of the newest changelog entry or a later one"
-		return nil, &Error{Kind: Refused, Message: "the changelog cannot take the entry: " + err.Error(), Next: next}
+		return nil, &Error{Kind: Refused, Message: "the changelog cannot take the entry: " + err.Error(), Next: w.afterNewest()}
 	}
 	return chain, nil
 }
 
+// afterNewest says which days the changelog can still take.
+func (w *work) afterNewest() string {
+	if len(w.folder.Changes) == 0 {
+		return "confirm the readings in the order of their days"
+	}
+	newest := &w.folder.Changes[len(w.folder.Changes)-1]
+	return fmt.Sprintf("the changelog never goes back: its newest entry is %s of %s, and a snapshot of an earlier day cannot follow it; confirm with that day or a later one",
+		newest.FactKey, newest.VerifiedDate)
+}
+
 // entryOf is the changelog entry of a reading; ok is false when it changes nothing for readers: a re-verification, or an older value added to the history.
-func entryOf(area string, r *reading, log []facts.Entry) (e facts.Entry, ok bool) {
+// A converted figure keeps the day on which its upstream checked it, which nobody can choose and which may lie before the newest entry, of the day last:
+// its entry then has the day from which the log can hold it, and says so as dateBasis (F§8.5: days never decrease along the log).
+func entryOf(area string, r *reading, log []facts.Entry, last facts.Date) (e facts.Entry, ok bool) {
 	claim := r.claim()
 	hash := claim.Hash()
 	e = facts.Entry{
 		FactKey: r.fact.Key, Label: r.fact.Label, From: facts.Null, To: r.value.Value, Unit: r.value.Unit, Period: r.value.Period,
 		EffectiveFrom: r.value.From, Source: r.value.Source, VerifiedDate: r.on, SourceType: r.value.SourceType, Method: r.value.Method,
 		SourceFile: r.value.SourceFile, Withdrawn: r.value.Withdrawn, SupersededBy: r.value.SupersededBy,
+	}
+	if r.by == ByConversion && !r.value.Checked.IsZero() && r.on < last {
+		e.VerifiedDate, e.DateBasis = last, "commit"
 	}
 	e.Area, e.Key = changelogKey(area, r.fact.Key)
 	for i := len(log) - 1; i >= 0; i-- {
@@ -170,8 +193,8 @@ type fileEdit struct {
 }
 
 // edits makes the new content of every topic file, then of every candidate file, that the readings touch.
-func (w *work) edits(list []*reading) ([]fileEdit, error) {
-	e := &editor{work: w, data: map[string][]byte{}}
+func (w *work) edits(list []*reading, made *steps) ([]fileEdit, error) {
+	e := &editor{work: w, data: map[string][]byte{}, steps: made}
 	moved := map[*Topic][]*reading{}
 	var sources []*Topic
 	for _, r := range list {
@@ -190,6 +213,9 @@ func (w *work) edits(list []*reading) ([]fileEdit, error) {
 		}
 		if err != nil {
 			return nil, err
+		}
+		if !r.candidate {
+			made.add()
 		}
 	}
 	for _, t := range sources {

@@ -99,7 +99,7 @@ func (l *linter) catalogue() {
 		}
 	}
 	for _, key := range l.folder.Publisher.Examples {
-		if f := l.keys[key]; f == nil || len(confirmedValues(f)) == 0 {
+		if f := l.keys[key]; !l.incomplete() && (f == nil || len(confirmedValues(f)) == 0) {
 			l.fail(ruleKey, place(publisherFile, l.folder.Publisher.examplesAt), fmt.Sprintf("example %q is no published key", key),
 				"examples are the first thing readers try", "correct it or remove it")
 		}
@@ -108,6 +108,11 @@ func (l *linter) catalogue() {
 		l.fail(ruleShape, place(publisherFile, l.folder.Publisher.examplesAt), fmt.Sprintf("%d examples are listed, more than 8", n),
 			"the protocol allows 8", "keep the telling ones")
 	}
+}
+
+// incomplete reports a topic file that was not read whole: a key that nobody holds may stand in it.
+func (l *linter) incomplete() bool {
+	return slices.ContainsFunc(l.folder.Topics, func(t Topic) bool { return t.broken })
 }
 
 func (l *linter) areaNames() []string {
@@ -167,14 +172,14 @@ func (l *linter) aliases() {
 			at := place(t.File, f.At)
 			for _, alias := range f.Aliases {
 				if err := facts.CheckAlias(alias); err != nil {
-					l.fail(ruleAlias, at, err.Error(), "an alias has the form of a key or of <area>:<key>", "correct or remove it")
+					l.fail(ruleAlias, at, fmt.Sprintf("alias of %s: %v", f.Key, err), "an alias has the form of a key or of <area>:<key>", "correct or remove it")
 				}
 				switch other := targets[alias]; {
 				case l.keys[alias] != nil:
 					l.fail(ruleAlias, at, fmt.Sprintf("alias %s of %s is itself a key", alias, f.Key), "a name has one meaning", "remove the alias")
 				case other != "" && other != f.Key:
 					l.fail(ruleAlias, at, fmt.Sprintf("alias %s leads to %s and to %s", alias, other, f.Key), "an alias has one target", "keep one of them")
-				case len(confirmedValues(f)) == 0:
+				case len(confirmedValues(f)) == 0 && !t.broken:
 					l.fail(ruleAlias, at, fmt.Sprintf("alias %s leads to %s, which is not published", alias, f.Key), "an alias needs a target",
 						"confirm a value of the key, or remove the alias")
 				}
@@ -185,7 +190,7 @@ func (l *linter) aliases() {
 				if v.SupersededBy == "" {
 					continue
 				}
-				if target := l.keys[v.SupersededBy]; target == nil || target == f {
+				if target := l.keys[v.SupersededBy]; target == f || target == nil && !l.incomplete() {
 					l.fail(ruleAlias, v.Place, fmt.Sprintf("supersededBy %s is no other key of this folder", v.SupersededBy), "readers follow it",
 						"name the key that replaces this one")
 				}

@@ -28,7 +28,7 @@ func (l *linter) confirmations() {
 		t := &l.folder.Topics[i]
 		for j := range t.Facts {
 			for k := range t.Facts[j].Values {
-				if v := &t.Facts[j].Values[k]; !v.Draft() && v.Value != "" {
+				if v := &t.Facts[j].Values[k]; !v.Draft() && !v.broken {
 					l.confirmation(t, &t.Facts[j], v, lines)
 				}
 			}
@@ -63,8 +63,9 @@ func changelogKey(area, key string) (string, string) {
 // changelog checks VF-D-011.
 func (l *linter) changelog() {
 	chain := l.folder.Changes
-	if _, err := facts.CheckChain(chain); err != nil {
-		l.fail(ruleChangelog, changelogFile, err.Error(), "the changelog is append-only and every entry is linked to the one before",
+	_, err := facts.CheckChain(chain)
+	if broken, ok := err.(*facts.ChainError); ok && broken.Rule != facts.ChainHash { // every wrong hash is told below
+		l.fail(ruleChangelog, place(changelogFile, Position{int32(broken.Position + 1), 1}), broken.Message, "the changelog is append-only and every entry is linked to the one before",
 			"restore it from version control")
 	}
 	names := map[string]string{}
@@ -87,6 +88,9 @@ func (l *linter) changelog() {
 				"nobody can have read the source yet", "restore the file from version control")
 		}
 		if l.keys[e.FactKey] == nil {
+			if l.incomplete() {
+				continue
+			}
 			l.fail(ruleChangelog, at, fmt.Sprintf("%s stands in the changelog and in no topic file", e.FactKey), "a key is never deleted",
 				"restore the fact; withdraw it with facts withdraw")
 			continue
@@ -103,6 +107,9 @@ func (l *linter) changelog() {
 
 // agrees checks that the newest entry of a key and the newest held value tell the same.
 func (l *linter) agrees(t *Topic, f *Fact, chain []facts.Entry, newest map[string]int) {
+	if f.broken() || t.broken && len(f.Values) == 0 {
+		return
+	}
 	held := confirmedValues(f)
 	i, logged := newest[f.Key]
 	at := place(t.File, f.At)
@@ -144,7 +151,9 @@ func (l *linter) signing() {
 	var jobs []job
 	for i := range l.folder.Topics {
 		for j := range l.folder.Topics[i].Facts {
-			jobs = append(jobs, job{&l.folder.Topics[i], &l.folder.Topics[i].Facts[j]})
+			if f := &l.folder.Topics[i].Facts[j]; !f.broken() {
+				jobs = append(jobs, job{&l.folder.Topics[i], f})
+			}
 		}
 	}
 	stored := l.folder.signaturesByAttestation()

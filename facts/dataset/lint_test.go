@@ -2,6 +2,7 @@ package dataset_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -294,6 +295,59 @@ func TestPrivateKeysAreFound(t *testing.T) {
 		_, r := dataset.Load(memory(files))
 		if got := strings.Contains(list(r, report.Fail), "VF-D-013 fail deep/er/notes.md"); got != secret {
 			t.Errorf("%q: found %v, want %v", text, got, secret)
+		}
+	}
+}
+
+// A broken chain is told with its line, and no act appends to it.
+func TestBrokenChainIsRefusedByItsLine(t *testing.T) {
+	dir := sampleCopy(t)
+	lines := strings.SplitAfter(read(t, dir, "changelog.jsonl"), "\n")
+	write(t, dir, map[string]string{"changelog.jsonl": strings.Join(slices.Delete(lines, 1, 2), ""), "candidates/levies.yaml": candidateFile})
+	if !slices.ContainsFunc(lintDir(t, dir).Findings, func(f report.Finding) bool { return f.Rule == "VF-D-011" && f.Place == "changelog.jsonl:2:1" }) {
+		t.Error("no finding at the line behind the one that is missing")
+	}
+	_, err := dataset.ConfirmConverted(dir, dataset.ConvertOptions{Key: "zz/levies/sugar-levy", Today: day(t, today)})
+	wantKind(t, err, dataset.Refused, "the changelog is not whole")
+}
+
+// The missing signature and the changelog follow a figure that was changed by hand: the refusal names the figure's own error.
+func TestTheCauseIsNotTheSignature(t *testing.T) {
+	const file = "topics/zz/income-tax.yaml"
+	dir := sampleCopy(t)
+	write(t, dir, map[string]string{file: strings.Replace(read(t, dir, file), "value: 12570", "value: 12999", 1)})
+	_, _, err := dataset.Open(os.DirFS(dir), day(t, today), dataset.DatasetOptions{})
+	var refused *dataset.FolderError
+	if !errors.As(err, &refused) {
+		t.Fatalf("got %v, want a *FolderError", err)
+	}
+	if f := refused.Cause(); f.Rule != "VF-D-008" || !strings.HasPrefix(f.Place, file+":18:") || !strings.HasPrefix(err.Error(), f.Place) {
+		t.Errorf("%+v: %v", f, err)
+	}
+}
+
+// A figure that cannot be read is one finding at its place: what would follow from its absence is not told.
+func TestLintNamesTheCauseAlone(t *testing.T) {
+	const file = "topics/zz/income-tax.yaml"
+	original := read(t, "testdata/sample", file)
+	for name, c := range map[string]struct{ old, new, want string }{
+		"grouping":   {"value: 12570", "value: 12_570", "VF-D-001 " + file + ":13:16"},
+		"sentinel":   {"value: 12570", "value: 9e99", "VF-D-004 " + file + ":13:16"},
+		"precision":  {"value: 12570", "value: 9007199254740993", "VF-D-004 " + file + ":13:16"},
+		"day":        {"effectiveFrom: 2026-04-06", "effectiveFrom: 2026-02-30", "VF-D-001 " + file + ":14:24"},
+		"anchor":     {"topic: {", "topic: &a {", "VF-D-001 " + file + ":1:8"},
+		"no mapping": {original, "- a\n", "VF-D-001 " + file + ":1:1"},
+	} {
+		dir := sampleCopy(t)
+		write(t, dir, map[string]string{file: strings.Replace(original, c.old, c.new, 1)})
+		var got []string
+		for _, f := range lintDir(t, dir).Findings {
+			if f.Outcome == report.Fail {
+				got = append(got, f.Rule+" "+f.Place)
+			}
+		}
+		if !slices.Equal(got, []string{c.want}) {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
 	}
 }

@@ -43,7 +43,7 @@ func (v *valueLinter) check() {
 		v.calendar(x)
 		v.plausible(x)
 		v.quote(x)
-		if x.Draft() {
+		if x.Draft() && !x.broken {
 			v.warn(ruleVerified, v.at(x.At.Item), fmt.Sprintf("a value of %s is a draft", v.fact.Key), "it has no verifiedDate and is in no build",
 				"confirm it with facts confirm, or remove it")
 		}
@@ -92,6 +92,9 @@ func (v *valueLinter) types() {
 
 // spans checks VF-D-006 over the values as they would be held.
 func (v *valueLinter) spans() {
+	if v.fact.broken() {
+		return
+	}
 	values := make([]*Value, 0, len(v.fact.Values))
 	for i := range v.fact.Values {
 		x := &v.fact.Values[i]

@@ -132,6 +132,25 @@ func parallel(n int, do func(int)) {
 	group.Wait()
 }
 
+// steps tells how far a long act is, from one goroutine at a time.
+type steps struct {
+	show  func(done, total int) // nil: nobody wants to know
+	total int
+
+	mu   sync.Mutex
+	done int
+}
+
+func (s *steps) add() {
+	if s.show == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.done++
+	s.show(s.done, s.total)
+}
+
 func (l *loader) open(f *findings, name string, limit int64) (data []byte, ok bool) {
 	file, err := l.fsys.Open(name)
 	if err == nil {
@@ -168,10 +187,12 @@ func (l *loader) readYAML(f *findings, name string) *yamlx.Node {
 func (l *loader) readTopic(f *findings, name string, candidate bool) Topic {
 	root := l.readYAML(f, name)
 	if root == nil {
-		return Topic{File: name}
+		return Topic{File: name, broken: true}
 	}
 	d := &decoder{findings: f, file: name, candidate: candidate}
-	return d.topic(root)
+	t := d.topic(root)
+	t.broken = len(f.list) > 0
+	return t
 }
 
 func (l *loader) readOther(f *findings, name string) {

@@ -15,6 +15,7 @@ type editor struct {
 	*work
 	files []fileEdit
 	data  map[string][]byte
+	steps *steps
 }
 
 // current is the content of a file after the edits so far.
@@ -177,6 +178,7 @@ func (e *editor) move(source *Topic, list []*reading) error {
 			if err := e.moveInto(home.File, r.fact, &v); err != nil {
 				return err
 			}
+			e.steps.add()
 			continue
 		}
 		t := made[home.File]
@@ -186,6 +188,7 @@ func (e *editor) move(source *Topic, list []*reading) error {
 			order = append(order, home.File)
 		}
 		t.add(r.fact, &v)
+		e.steps.add()
 	}
 	for _, file := range order {
 		e.put(file, AppendTopic(nil, made[file]))

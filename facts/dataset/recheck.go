@@ -58,6 +58,7 @@ type RecheckOptions struct {
 type RecheckItem struct {
 	Key      string           `json:"key"`
 	Period   string           `json:"period,omitempty"`
+	From     facts.Date       `json:"effectiveFrom"`
 	Value    facts.Value      `json:"value"`
 	Source   string           `json:"source"`
 	Findings []RecheckFinding `json:"findings"`
@@ -108,7 +109,7 @@ func Recheck(ctx context.Context, folder *Folder, o RecheckOptions) (*Rechecked,
 	out := &Rechecked{Sources: len(sources)}
 	for i := range values {
 		v := &values[i]
-		item := RecheckItem{Key: v.fact.Key, Period: v.value.Period, Value: v.value.Value, Source: v.value.Source}
+		item := RecheckItem{Key: v.fact.Key, Period: v.value.Period, From: v.value.From, Value: v.value.Value, Source: v.value.Source}
 		item.Findings = append(c.dates(v), c.page(v)...)
 		out.Items = append(out.Items, item)
 	}

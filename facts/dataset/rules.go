@@ -140,7 +140,7 @@ func newReport(list []report.Finding, passes bool) *report.Report {
 			list = append(list, report.Finding{Rule: r.ID, Outcome: report.Pass, Message: r.Title})
 		}
 	}
-	r := &report.Report{Protocol: facts.Protocol, Findings: list}
+	r := &report.Report{Protocol: facts.Protocol, Rules: titles(), Findings: list}
 	c := r.Counts()
 	switch {
 	case c[report.Fail] > 0:
@@ -151,6 +151,15 @@ func newReport(list []report.Finding, passes bool) *report.Report {
 		r.Verdict = "no error and no warning: the folder can be published"
 	}
 	return r
+}
+
+// titles are the rules as a report shows them.
+func titles() []report.Rule {
+	out := make([]report.Rule, len(rules))
+	for i, r := range rules {
+		out[i] = report.Rule{ID: r.ID, Title: r.Title, Section: "F§10.6"}
+	}
+	return out
 }
 
 func count(n int, noun string) string {

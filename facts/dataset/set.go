@@ -23,7 +23,7 @@ type SetResult struct {
 	Period    string      `json:"period,omitempty"`
 	Value     facts.Value `json:"value"`
 	File      string      `json:"file"`
-	Unchanged bool        `json:"unchanged,omitempty"` // the same value was there already
+	Unchanged bool        `json:"unchanged,omitzero"` // the same value was there already
 }
 
 // Set adds a dated value to a fact as a draft, without verifiedDate (F§10.3). A draft of the same period and first day is replaced; a confirmed one only

@@ -17,6 +17,10 @@ type SignOptions struct {
 	Key   *jwk.PrivateKey
 	Today facts.Date
 	All   bool // sign every value again with Key, also those that another key has signed
+	// Before is shown what the signer is about to stand behind, when there is anything, before any file is written; its error ends the act with nothing written.
+	Before func([]Signed) error
+	// Progress is called with the facts done and their number, from one goroutine at a time.
+	Progress func(done, total int)
 }
 
 // Signed is one new signature: what the signer stands behind.
@@ -30,7 +34,7 @@ type Signed struct {
 	To           facts.Date  `json:"effectiveTo"`
 	Source       string      `json:"source"`
 	VerifiedDate facts.Date  `json:"verifiedDate"`
-	Converted    bool        `json:"converted,omitempty"` // converted, not re-read
+	Converted    bool        `json:"converted,omitzero"` // converted, not re-read
 	Withdrawn    facts.Date  `json:"withdrawn"`
 }
 
@@ -39,8 +43,8 @@ type SignResult struct {
 	Kid      string   `json:"kid"`
 	New      []Signed `json:"new"`
 	Kept     int      `json:"kept"`
-	Dropped  int      `json:"dropped"`            // signatures of statements that are no longer made
-	EnterKey bool     `json:"enterKey,omitempty"` // the key was entered into jwks.json
+	Dropped  int      `json:"dropped"`           // signatures of statements that are no longer made
+	EnterKey bool     `json:"enterKey,omitzero"` // the key was entered into jwks.json
 }
 
 // Sign signs every value that can be served and is not yet signed for exactly what it says, drops the signatures of statements that are no longer made,
@@ -69,6 +73,11 @@ func (w *work) sign(o SignOptions) (*SignResult, error) {
 	}
 	listed, added, kept := signatures(ds, w.folder.Signatures, keys, o)
 	result := &SignResult{Kid: o.Key.Kid(), New: added, Kept: kept, Dropped: dropped(w.folder.Signatures, listed), EnterKey: enter}
+	if o.Before != nil && len(added) > 0 {
+		if err := o.Before(added); err != nil {
+			return nil, err
+		}
+	}
 	if enter {
 		if err := w.writeKeys(keys); err != nil {
 			return nil, err
@@ -128,7 +137,9 @@ func signatures(ds *facts.Dataset, stored []StoredSignature, keys *jwk.Set, o Si
 		old[stored[i].Attestation] = &stored[i]
 	}
 	perFact := make([][]row, len(ds.Facts))
+	counted := &steps{show: o.Progress, total: len(ds.Facts)}
 	parallel(len(ds.Facts), func(i int) {
+		defer counted.add()
 		f := &ds.Facts[i]
 		for j := len(f.Values) - 1; j >= 0; j-- {
 			v := &f.Values[j]

@@ -38,7 +38,7 @@ func (w *work) withdraw(ctx context.Context, o WithdrawOptions) (*Confirmed, err
 	}
 	last := confirmedValues(fact)[0]
 	if !last.Withdrawn.IsZero() {
-		return &Confirmed{Key: o.Key, Value: facts.Null, Date: last.Verified}, nil
+		return &Confirmed{Key: o.Key, Period: last.Period, From: last.From, Value: facts.Null, Date: last.Verified}, nil
 	}
 	switch {
 	case o.Reason == "" || o.Source == "" || o.From.IsZero():
@@ -65,14 +65,14 @@ func (w *work) withdraw(ctx context.Context, o WithdrawOptions) (*Confirmed, err
 		return nil, err
 	}
 	v.Withdrawn, v.Verified = r.on, r.on
-	c := &Confirmed{Key: o.Key, Period: v.Period, Value: facts.Null, Date: r.on}
+	c := &Confirmed{Key: o.Key, Period: v.Period, From: v.From, Value: facts.Null, Date: r.on}
 	if !o.Offline {
 		if c.Warnings, err = w.look(ctx, r, o.Fetcher); err != nil {
 			return nil, err
 		}
 		c.Fetched = r.fetched
 	}
-	entries, err := w.journal([]*reading{r})
+	entries, err := w.journal([]*reading{r}, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -85,7 +85,7 @@ func TestCSVIsStrict(t *testing.T) {
 		"unknown column": {"key,label,value,source,verifiedDate\n", `"verifiedDate" is unknown`},
 		"column twice":   {"key,label,value,source,key\n", "stands twice"},
 		"no source":      {"key,label,value\n", "no column source"},
-		"short row":      {head + "uk/a/b,B,1\n", "wrong number of fields"},
+		"short row":      {head + "uk/a/b,B,1\n", ":2: the row has 3 cells and the header 4"},
 		"bare quote":     {head + "uk/a/b,B \"x\",1,https://www.gov.uk/b\n", `bare "`},
 		"open quote":     {head + "uk/a/b,\"B,1,https://www.gov.uk/b\n", `"`},
 		"spaces":         {"key, label,value,source\n", "is unknown"},

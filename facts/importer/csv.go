@@ -69,6 +69,10 @@ func (t *taker) rows(r io.Reader, name string) ([]pair, error) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
+		if errors.Is(err, csv.ErrFieldCount) {
+			line, _ := reader.FieldPos(0)
+			return nil, fmt.Errorf("%s:%d: the row has %d cells and the header %d: write a cell for each column, and quotes around one that holds a comma", name, line, len(row), len(column))
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -145,12 +149,12 @@ func rowValue(cell func(string) string, line int) dated {
 	var err error
 	if from := cell("effectiveFrom"); from != "" {
 		if d.from, err = facts.ParseDate(from); err != nil {
-			d.problem = shapeProblem("effectiveFrom %q is no date", clip(from))
+			d.problem = dateProblem("effectiveFrom", from)
 		}
 	}
 	if to := cell("effectiveTo"); to != "" {
 		if d.to, err = facts.ParseDate(to); err != nil {
-			d.problem = shapeProblem("effectiveTo %q is no date", clip(to))
+			d.problem = dateProblem("effectiveTo", to)
 		}
 		d.ended = true
 	}

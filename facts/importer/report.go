@@ -106,6 +106,10 @@ func shapeProblem(format string, args ...any) *problem {
 	return &problem{ruleShape, fmt.Sprintf(format, args...), "only numbers, texts, true or false, and whole lists or scales of these are taken; leave the path out of the mapping"}
 }
 
+func dateProblem(name, text string) *problem {
+	return &problem{ruleShape, fmt.Sprintf("%s %q is no date", name, clip(text)), "write a day of the calendar as YYYY-MM-DD"}
+}
+
 // clip shortens foreign text for a message.
 func clip(s string) string {
 	if r := []rune(s); len(r) > 60 {

@@ -59,11 +59,11 @@ func (r *rowReader) row(n *yaml.Node, at string) {
 	first, last := get(n, "start_date", ":start_date"), get(n, "end_date", ":end_date")
 	var err error
 	if span.from, err = facts.ParseDate(word(first)); err != nil {
-		span.problem = shapeProblem("start_date %q is no date", clip(word(first)))
+		span.problem = dateProblem("start_date", word(first))
 	}
 	if end := word(last); end != "" {
 		if span.to, err = facts.ParseDate(end); err != nil {
-			span.problem = shapeProblem("end_date %q is no date", clip(end))
+			span.problem = dateProblem("end_date", end)
 		}
 		span.ended = true
 	}

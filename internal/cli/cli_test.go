@@ -115,7 +115,7 @@ func TestExitCodes(t *testing.T) {
 		{"bad key id", []string{"keys", "new", "--kid", "Nonsense"}, nil, exitUsage, "ex-2026-10"},
 		{"no folder", []string{"serve"}, nil, exitUsage, "serve --facts DIR"},
 		{"not loopback without origin", []string{"serve", "--facts", ".", "--listen", "0.0.0.0:0", "--admin", "127.0.0.1:0"}, nil, exitUsage, "--origin"},
-		{"folder that is none", []string{"serve", "--facts", missing, "--listen", "127.0.0.3:0", "--admin", "127.0.0.1:0"}, nil, exitFailed, missing},
+		{"folder that is none", []string{"serve", "--facts", missing, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"}, nil, exitNotFound, missing},
 		{"no server", []string{"health", "--data", missing}, []string{"SAYSO_ADMIN=127.0.0.1:1"}, exitUnavailable, "no server answers"},
 		{"taken address", []string{"serve", "--facts", ".", "--listen", "256.0.0.1:1"}, nil, exitUnavailable, "--listen"},
 	} {

@@ -64,6 +64,9 @@ func (e *env) serve() error {
 	if err != nil {
 		return usageError("%v", err)
 	}
+	if !holdsFigures(e.config.Facts) {
+		return notFoundError("%s holds no publisher.yaml", e.config.Facts).withHint("name a folder of figures with --facts, or make one").withRun("sayso facts init figures")
+	}
 	begin := time.Now()
 	catalogue, err := server.OpenCatalogue(e.config.Facts, origin, time.Now)
 	if err != nil {
@@ -192,5 +195,5 @@ func folderFailure(folder string, err error) error {
 			return refusedError("%s: %s: %s [VF-D-013]", folder, f.Place, f.Message).withHint("move the key out of the folder, then retire and replace it if the folder was published")
 		}
 	}
-	return failedError("%s: %v", folder, refused).withHint("nothing is served while one figure is wrong").withRun("sayso facts lint " + folder)
+	return failedError("%s: %v", folder, refused).withHint("nothing is served while one figure is wrong: %s", refused.Cause().Next).withRun("sayso facts lint " + folder)
 }

@@ -39,8 +39,8 @@ func (w *watcher) kick() {
 	}
 }
 
-// run loads a change once its fingerprint has been the same at two looks in a row, so that a half-copied folder is not read. A refused folder is not tried
-// again before it changes.
+// run loads a change once its fingerprint has been the same at two looks in a row, so that a half-copied folder is not read; the second look comes soon
+// after the first. A refused folder is not tried again before it changes.
 func (w *watcher) run(ctx context.Context) {
 	tick := time.NewTicker(w.interval)
 	defer tick.Stop()
@@ -62,11 +62,16 @@ func (w *watcher) run(ctx context.Context) {
 				loaded, last = "", "" // nobody knows what changed meanwhile: load again once it can be looked at
 				continue
 			}
-			if still := print == last; still && print != loaded {
+			wait := w.interval
+			switch {
+			case print != last:
+				wait = w.interval / 8
+			case print != loaded:
 				loaded = print
 				w.reload(ctx)
 			}
 			last = print
+			tick.Reset(wait)
 		}
 	}
 }

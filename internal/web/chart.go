@@ -33,7 +33,7 @@ const (
 	daysAfterLastChange     facts.Date = 90 // room to see the newest step when it began today
 )
 
-// newChart draws the history of a fact, nil when there are fewer than two dated numbers.
+// newChart draws the history of a fact to today at least, nil when there are fewer than two dated numbers.
 func newChart(f *facts.Fact, today facts.Date) *chart {
 	type point struct {
 		from  facts.Date

@@ -89,7 +89,6 @@ func renderFact(w io.Writer, s *facts.Snapshot, a *facts.Answer, today facts.Dat
 		Aliases:      fact.Aliases,
 		Hash:         a.Hash,
 		VerifyURL:    info.Origin + recordPath(info, a.Key),
-		Chart:        newChart(history, today),
 	}
 	if a.Resolved != nil {
 		p.Score = thousandths(a.Resolved.Score)
@@ -100,7 +99,11 @@ func renderFact(w io.Writer, s *facts.Snapshot, a *facts.Answer, today facts.Dat
 			p.SupersededBy = crumb{v.SupersededBy, path(info, v.SupersededBy)}
 		}
 	}
-	if !info.Static {
+	if info.Static {
+		p.Chart = newChart(history, 0) // the bytes of a file depend on no day between two boundaries (F§10.8)
+		p.Notice = notInForce(v, today)
+	} else {
+		p.Chart = newChart(history, today)
 		p.Status = a.Status
 		p.StatusWords = statusWords(a, v, today)
 	}
@@ -166,6 +169,17 @@ func span(from, to facts.Date) string {
 		return "until " + to.String()
 	}
 	return "from " + from.String() + " to " + to.String()
+}
+
+// notInForce says of a file's value that it is not the value of the day; a server does not answer with such a value.
+func notInForce(v facts.DatedValue, today facts.Date) string {
+	switch {
+	case !v.To.IsZero() && v.To < today:
+		return "Not in force: this value ended on " + v.To.String() + " and no later one is held."
+	case v.From > today:
+		return "Not in force yet: this value begins on " + v.From.String() + "."
+	}
+	return ""
 }
 
 // statusWords gives the reason behind fresh or stale.

@@ -199,12 +199,43 @@ func TestStaticPagesNameNoDay(t *testing.T) {
 			t.Error("a static page carries a status")
 		}
 	}
+	rendered := func(key string, on facts.Date) string {
+		var b bytes.Buffer
+		a, err := s.Get(key, anySelection, on)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := web.Pages().Fact(&b, s, &a, on); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	next := s.NextBoundary(today)
+	for key := range s.Keys() {
+		if rendered(key, today) != rendered(key, next-1) {
+			t.Errorf("%s: two days without a boundary between them give two pages", key)
+		}
+	}
 	if a := first(first(doc, "nav"), "a"); !strings.HasSuffix(attr(a, "href"), ".html") {
 		t.Errorf("a static page links to %q", attr(a, "href"))
 	}
 }
 
 // Publisher text is text: no markup, no script link, no protocol-relative link comes out of it.
+// A file shows the last value of a key that has none in force, and says so.
+func TestStaticPageOfAnEndedValue(t *testing.T) {
+	s, err := facts.NewSnapshot(factstest.Sample(), facts.Options{Origin: factstest.Origin, Static: true, Conformance: "L3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for e := range s.Index("", today) {
+		got := text(factPage(t, s, e.Key, anySelection))
+		if strings.Contains(got, "Not in force") == e.InForce {
+			t.Errorf("%s, in force %t: the page says %q", e.Key, e.InForce, got)
+		}
+	}
+}
+
 func TestHostilePublisherText(t *testing.T) {
 	ds := factstest.Sample()
 	const evil = `</script><script>alert(1)</script>"><img src=x onerror=alert(1)>`

@@ -116,12 +116,12 @@ func Parse(data []byte) (*Node, error) {
 		if errors.Is(err, io.EOF) {
 			return nil, &Error{1, 1, "the file is empty", "write its members or remove it"}
 		}
-		return nil, syntaxError(err)
+		return nil, syntaxError(err, data)
 	}
 	var second yaml.Node
 	if err := dec.Decode(&second); !errors.Is(err, io.EOF) {
 		if err != nil {
-			return nil, syntaxError(err)
+			return nil, syntaxError(err, data)
 		}
 		return nil, &Error{second.Line, max(second.Column, 1), "a second document begins here", "keep one document in a file"}
 	}
@@ -162,19 +162,42 @@ func checkText(data []byte) error {
 	return nil
 }
 
-var linePrefix = regexp.MustCompile(`line (\d+): `)
+var (
+	linePrefix = regexp.MustCompile(`line (\d+): `)
+	// What the parser's grammar says, as against its scanner: the line in front of such a text is counted from 0.
+	grammarText = regexp.MustCompile(`^did not find expected (',' or|'-' indicator|key|node content|<)`)
+)
 
 // syntaxError turns the parser's text into a position and a message.
-func syntaxError(err error) *Error {
+func syntaxError(err error, data []byte) *Error {
 	msg := strings.TrimPrefix(err.Error(), "yaml: ")
-	line := 1
+	line, col := 1, 1
 	if m := linePrefix.FindStringSubmatchIndex(msg); m != nil {
 		if n, err := strconv.Atoi(msg[m[2]:m[3]]); err == nil {
 			line = max(n, 1)
 		}
 		msg = msg[:m[0]] + msg[m[1]:]
+		if grammarText.MatchString(msg) && line < 1+bytes.Count(bytes.TrimSuffix(data, []byte("\n")), []byte("\n")) { // the end of a file is on its last line
+			line++
+		}
 	}
-	return &Error{line, 1, "not well-formed YAML: " + msg, "mend the line; an editor with YAML support shows the place"}
+	if strings.Contains(msg, "tab character") { // the parser names the line on which the text before it begins
+		line, col = indentTab(data, line)
+	}
+	return &Error{line, col, "not well-formed YAML: " + msg, "mend the line; an editor with YAML support shows the place"}
+}
+
+// indentTab finds the first tab in an indentation from a line on; without one it returns the line.
+func indentTab(data []byte, from int) (line, col int) {
+	line = 0
+	for text := range bytes.Lines(data) {
+		line++
+		indent := text[:len(text)-len(bytes.TrimLeft(text, " \t"))]
+		if i := bytes.IndexByte(indent, '\t'); i >= 0 && line >= from {
+			return line, i + 1
+		}
+	}
+	return from, 1
 }
 
 func convert(y *yaml.Node, depth int) (*Node, error) {

@@ -8,8 +8,8 @@ import (
 )
 
 var (
-	plainSafe = regexp.MustCompile(`^[A-Za-z/(][^\x00-\x1f\x7f-\x{9f}\x{2028}\x{2029}\x{feff}#:&*!|>'"%@{}\[\],` + "`" + `]*$`)
-	urlSafe   = regexp.MustCompile(`^https?://[A-Za-z0-9./_~?=&%+;@!$()*-]+$`)
+	plainSafe = regexp.MustCompile(`^[A-Za-z/(][^\x00-\x1f\x7f-\x{9f}\x{2028}\x{2029}\x{feff}#:&*!|>'"%@{}\[\],?` + "`" + `]*$`)
+	urlSafe   = regexp.MustCompile(`^https?://[A-Za-z0-9./_~=&%+;@!$()*-]+$`)
 	dateText  = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}$`)
 )
 

@@ -62,7 +62,11 @@ func TestParseRefuses(t *testing.T) {
 		{"lone CR", "a: 1\rb: 2\n", "1:5", "carriage return"},
 		{"NEL", "a: \"x\u0085y\"\n", "1:6", "U+0085"},
 		{"list as name", "? [a]\n: 1\n", "1:3", "not text"},
-		{"bad syntax", "a: [1\n", "", "not well-formed"},
+		{"bad syntax", "a: [1\n", "1:1", "not well-formed"},
+		{"open mapping", "# c\na: {b: {c: 1}\nd: 2\n", "2:1", "',' or '}'"},
+		{"open quote", "a: 1\nb: \"x\n", "2:1", "end of stream"},
+		{"indentation", "a: 1\nb:\n  - c: 1\n   d: 2\n", "3:1", "not well-formed"},
+		{"tab", "a:\n  b: 1\n \tc: 2\n", "3:2", "tab character"},
 		{"deep", "a: " + strings.Repeat("[", 40) + strings.Repeat("]", 40), "", "nested deeper"},
 		{"large", "a: \"" + strings.Repeat("x", yamlx.MaxSize) + "\"", "1:1", "bytes"},
 	}
@@ -188,7 +192,7 @@ func TestEditsRefuseUnsafeForms(t *testing.T) {
 // Whatever a string holds, Quote writes a scalar that reads back as the same string.
 func TestQuoteRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"yes", "12", "1_000", "a: b", "a #b", "- a", "", " a", "a ", "---", "2026-27", "%x", "\u0085"})).Draw(t, "s")
+		s := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"yes", "12", "1_000", "a: b", "a #b", "- a", "", " a", "a ", "---", "2026-27", "%x", "\u0085", "A?", "A? b", "https://a.example/?", "https://a.example/?q=1?x"})).Draw(t, "s")
 		for _, src := range []string{"k: " + yamlx.Quote(s) + "\n", "k: {a: " + yamlx.Quote(s) + "}\n"} {
 			root, err := yamlx.Parse([]byte(src))
 			if err != nil {
