@@ -77,7 +77,7 @@ var table = map[string]pkg{
 	// buildinfo says which version runs and which protocol versions it speaks.
 	"internal/buildinfo": {imports: []string{"facts", "business", "gidp"}},
 	"internal/keyfile":   {imports: []string{"jcs", "jwk"}},
-	"internal/config":    {imports: foundations, third: []string{"github.com/pelletier/go-toml/v2"}},
+	"internal/config":    {imports: join(foundations, []string{"facts"}), third: []string{"github.com/pelletier/go-toml/v2"}},
 	"internal/app":       {imports: join(foundations, factsAll, businessAll, gidpAll, []string{"internal/keyfile"})},
 	"internal/store":     {imports: join(foundations, factsAll, businessAll, gidpAll, []string{"internal/app", "internal/store/..."}), third: []string{"modernc.org/sqlite", "github.com/jackc/pgx/v5"}},
 	"internal/mcpserve":  {imports: join(foundations, factsAll, businessAll, gidpAll, []string{"internal/app"}), third: []string{"github.com/modelcontextprotocol/go-sdk"}},

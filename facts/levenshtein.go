@@ -1,5 +1,25 @@
 package facts
 
+import "strings"
+
+// NearestName is the known name that a mistyped one most likely means: within two edits, case and underscores aside, the first of the nearest. It is ""
+// when none is near, or the name is longer than 64 characters.
+func NearestName(name string, known []string) string {
+	nearest, best := "", 3
+	if given := foldName(name); len(given) > 0 && len(given) <= 64 {
+		for _, candidate := range known {
+			if d := levenshtein(given, foldName(candidate), 2); d < best {
+				nearest, best = candidate, d
+			}
+		}
+	}
+	return nearest
+}
+
+func foldName(name string) []rune {
+	return []rune(strings.ToLower(strings.ReplaceAll(name, "_", "")))
+}
+
 // levenshtein is the number of insertions, deletions and substitutions of code points that turn a into b, or max+1 when that is more than max. Only the
 // diagonal band of width 2·max+1 is computed.
 func levenshtein(a, b []rune, max int) int {

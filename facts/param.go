@@ -128,28 +128,16 @@ func isTracking(name string) bool {
 	return strings.HasPrefix(name, "utm_")
 }
 
-// unknownParameter suggests the nearest allowed name within two edits, case and underscores aside, or lists the allowed ones.
+// unknownParameter suggests the nearest allowed name, or lists the allowed ones.
 func unknownParameter(allowed []string, name string) error {
-	nearest, best := "", 3
-	if given := foldName(name); len(given) > 0 && len(given) <= 64 {
-		for _, candidate := range allowed {
-			if d := levenshtein(given, foldName(candidate), 2); d < best {
-				nearest, best = candidate, d
-			}
-		}
-	}
 	parameter := clip(strings.ToValidUTF8(name, "\uFFFD"))
-	switch {
-	case nearest != "":
+	if nearest := NearestName(name, allowed); nearest != "" {
 		return refuse(parameter, "unknown parameter %s; did you mean %q?", quote(name), nearest)
-	case len(allowed) == 0:
+	}
+	if len(allowed) == 0 {
 		return refuse(parameter, "unknown parameter %s; none are taken here", quote(name))
 	}
 	return refuse(parameter, "unknown parameter %s; allowed: %s", quote(name), strings.Join(allowed, ", "))
-}
-
-func foldName(name string) []rune {
-	return []rune(strings.ToLower(strings.ReplaceAll(name, "_", "")))
 }
 
 func emptyParameter(name string) error {

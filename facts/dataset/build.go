@@ -254,7 +254,9 @@ func (s *site) documents() iter.Seq2[string, func(io.Writer) error] {
 			return
 		}
 		if pages.Index != nil {
-			put("f/index.html", func(w io.Writer) error { return pages.Index(w, snap, "", day) })
+			index := func(w io.Writer) error { return pages.Index(w, snap, "", day) }
+			put("f/index.html", index)
+			put("index.html", index) // what people see at the origin
 		}
 		if pages.Changes != nil {
 			put("changes.html", func(w io.Writer) error { return pages.Changes(w, snap, day) })

@@ -311,7 +311,7 @@ func TestBuildPages(t *testing.T) {
 	build(t, "testdata/sample", o)
 	for name, want := range map[string]string{
 		"f/zz/bank-rate.html": "fact zz/bank-rate ", "f/zz/personal-allowance.html": "fact zz/income-tax/personal-allowance zz/personal-allowance",
-		"f/index.html": "index", "changes.html": "changes", "assets/style.css": "body{}",
+		"f/index.html": "index", "index.html": "index", "changes.html": "changes", "assets/style.css": "body{}",
 	} {
 		if got := read(t, o.Out, name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)

@@ -75,8 +75,13 @@ func (w *work) confirm(ctx context.Context, o ConfirmOptions) (*Confirmed, error
 		return nil, err
 	}
 	c := &Confirmed{Key: r.fact.Key, Period: r.value.Period, From: r.value.From, Value: r.value.Value, Date: r.on, Moved: r.candidate}
-	if !o.Offline {
-		if c.Warnings, err = w.look(ctx, r, o.Fetcher); err != nil {
+	return w.conclude(ctx, r, c, o.Offline, o.Fetcher)
+}
+
+// conclude looks at the source unless offline, writes the act into the folder and completes its result.
+func (w *work) conclude(ctx context.Context, r *reading, c *Confirmed, offline bool, fetcher Fetcher) (_ *Confirmed, err error) {
+	if !offline {
+		if c.Warnings, err = w.look(ctx, r, fetcher); err != nil {
 			return nil, err
 		}
 		c.Fetched = r.fetched
@@ -109,7 +114,7 @@ func (w *work) choose(key, period string) (*reading, error) {
 	}
 	if len(list) == 0 {
 		next := "facts show lists the keys"
-		if near := nearest(key, w.keys()); near != "" {
+		if near := facts.NearestName(key, w.keys()); near != "" {
 			next = fmt.Sprintf("did you mean %s?", near)
 		}
 		return nil, &Error{Kind: NotFound, Message: fmt.Sprintf("no fact or candidate %s", clip(key)), Next: next}

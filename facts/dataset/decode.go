@@ -40,7 +40,7 @@ func (d *decoder) mapping(n *yamlx.Node, what string, required, optional []strin
 			continue
 		}
 		next := "the known members are " + strings.Join(known, ", ")
-		if near := nearest(m.Name, known); near != "" {
+		if near := facts.NearestName(m.Name, known); near != "" {
 			next = fmt.Sprintf("did you mean %q?", near)
 		}
 		d.fail(ruleShape, place(d.file, Position{int32(m.Line), int32(m.Col)}), fmt.Sprintf("unknown member %q of %s", clip(m.Name), what),

@@ -126,7 +126,7 @@ func (l *linter) areaNames() []string {
 
 // suggest names the nearest known word, or says what else to do.
 func (l *linter) suggest(name string, known []string, otherwise string) string {
-	if near := nearest(name, known); near != "" {
+	if near := facts.NearestName(name, known); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
 	return otherwise

@@ -168,38 +168,3 @@ func count(n int, noun string) string {
 	}
 	return strconv.Itoa(n) + " " + noun + "s"
 }
-
-// nearest is the known name closest to an unknown one, "" when none is near.
-func nearest(name string, known []string) string {
-	best, at := 3, ""
-	for _, k := range known {
-		if d := distance(strings.ToLower(name), strings.ToLower(k)); d < best {
-			best, at = d, k
-		}
-	}
-	return at
-}
-
-// distance is the Levenshtein distance of two short names, in bytes; long names are far from everything.
-func distance(a, b string) int {
-	if len(a) > 64 || len(b) > 64 {
-		return 64
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
-}

@@ -66,17 +66,5 @@ func (w *work) withdraw(ctx context.Context, o WithdrawOptions) (*Confirmed, err
 	}
 	v.Withdrawn, v.Verified = r.on, r.on
 	c := &Confirmed{Key: o.Key, Period: v.Period, From: v.From, Value: facts.Null, Date: r.on}
-	if !o.Offline {
-		if c.Warnings, err = w.look(ctx, r, o.Fetcher); err != nil {
-			return nil, err
-		}
-		c.Fetched = r.fetched
-	}
-	entries, err := w.journal([]*reading{r}, nil)
-	if err != nil {
-		return nil, err
-	}
-	claim := r.claim()
-	c.Hash, c.Changed = claim.Hash(), len(entries) > 0
-	return c, nil
+	return w.conclude(ctx, r, c, o.Offline, o.Fetcher)
 }

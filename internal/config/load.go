@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"sayso/facts"
 )
 
 // Inputs are the places settings come from.
@@ -247,37 +249,9 @@ func knownVariables() []string {
 
 // suggest names the nearest known name, or all of them.
 func suggest(name string, known []string) string {
-	best, distance := "", 3
-	for _, k := range known {
-		if d := editDistance(strings.ToLower(name), strings.ToLower(k)); d < distance {
-			best, distance = k, d
-		}
-	}
-	if best != "" {
-		return fmt.Sprintf("; did you mean %q?", best)
+	if nearest := facts.NearestName(name, known); nearest != "" {
+		return fmt.Sprintf("; did you mean %q?", nearest)
 	}
 	slices.Sort(known)
 	return "; known are " + strings.Join(known, ", ")
-}
-
-// editDistance is the Levenshtein distance in bytes.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			above := row[j+1]
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			row[j+1] = min(above+1, row[j]+1, diagonal+cost)
-			diagonal = above
-		}
-	}
-	return row[len(b)]
 }
