@@ -10,18 +10,13 @@ import (
 	"testing"
 
 	"sayso/jcs"
+	"sayso/oracle/tools"
 	"sayso/vectors"
 )
 
 // TestNode compares canonical text with a JavaScript engine: RFC 8785 is defined by what such an engine does.
 func TestNode(t *testing.T) {
-	node, err := exec.LookPath("node")
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("node is needed here: ", err)
-		}
-		t.Skip("node is not installed")
-	}
+	node := tools.Node(t)
 	random := rand.New(rand.NewPCG(8785, 3))
 	var texts, want [][]byte
 	add := func(text []byte) {

@@ -10,18 +10,13 @@ import (
 
 	"sayso/jwk"
 	"sayso/jws"
+	"sayso/oracle/tools"
 	"sayso/vectors"
 )
 
 // TestNode verifies fresh signatures and the vectors that are about the signature alone with Node's own Ed25519.
 func TestNode(t *testing.T) {
-	node, err := exec.LookPath("node")
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("node is needed here: ", err)
-		}
-		t.Skip("node is not installed")
-	}
+	node := tools.Node(t)
 	type question struct {
 		JWS     string `json:"jws"`
 		Payload string `json:"payload"`
