@@ -207,25 +207,5 @@ func checkNamespace(name string) (problem, next string) {
 	if err := facts.CheckNamespace(name); err != nil {
 		return err.Error(), "rename the namespace"
 	}
-	country, rest, sub := strings.Cut(name, "-")
-	if len(country) != 2 {
-		return "", ""
-	}
-	if !isCountry(country) {
-		return fmt.Sprintf("namespace %q: %q is no ISO 3166-1 code", name, country), "use a country code, or a name of three letters or more"
-	}
-	if sub && (len(rest) == 0 || len(rest) > 3 || strings.Contains(rest, "-")) {
-		return fmt.Sprintf("namespace %q is no subdivision", name), "write two letters, a hyphen and one to three letters or digits (uk-sct)"
-	}
 	return "", ""
-}
-
-// isCountry reports ISO 3166-1 alpha-2 codes in lower case, with uk and eu.
-func isCountry(code string) bool {
-	const codes = "ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd be bf bg bh bi bj bl bm bn bo bq br bs bt bv bw by bz ca cc cd cf cg ch ci ck cl cm cn " +
-		"co cr cu cv cw cx cy cz de dj dk dm do dz ec ee eg eh er es et eu fi fj fk fm fo fr ga gd ge gf gg gh gi gl gm gn gp gq gr gs gt gu gw gy hk hm hn hr ht hu id " +
-		"ie il im in io iq ir is it je jm jo jp ke kg kh ki km kn kp kr kw ky kz la lb lc li lk lr ls lt lu lv ly ma mc md me mf mg mh mk ml mm mn mo mp mq mr ms mt mu mv " +
-		"mw mx my mz na nc ne nf ng ni nl no np nr nu nz om pa pe pf pg ph pk pl pm pn pr ps pt pw py qa re ro rs ru rw sa sb sc sd se sg sh si sj sk sl sm sn so sr ss st " +
-		"sv sx sy sz tc td tf tg th tj tk tl tm tn to tr tt tv tw tz ua ug uk um us uy uz va vc ve vg vi vn vu wf ws ye yt za zm zw zz"
-	return len(code) == 2 && strings.Contains(" "+codes+" ", " "+code+" ")
 }
