@@ -23,7 +23,8 @@ func newCheck(e *env) *cobra.Command {
 		Use:   "check ORIGIN",
 		Short: "Check from outside whether a publisher keeps the protocol",
 		Long: "Check reads what everybody can read at an origin and reports, rule by rule, what holds, what fails, what deserves a warning and what could not be tested, each " +
-			"with its place, the reason and what to do. It names the highest level, L1 to L3, that holds. Each source page is fetched once; --no-sources leaves them alone.\n\n" +
+			"with its place, the reason and what to do. It names the highest level, L1 to L3, that holds. Each source page is fetched once; --no-sources leaves them alone. A request " +
+			"without an answer takes no level away: the verdict counts it and says that the level holds as far as the origin answered.\n\n" +
 			"Exit 0 when no rule failed, 1 when one did, 5 when the origin does not answer. A publisher runs it on a schedule with --json as its own self-check.",
 		Example: "  sayso check https://figures.example\n  sayso check http://127.0.0.1:8470 --no-sources --json\n  sayso check https://figures.example --html report.html",
 		Args:    cobra.ExactArgs(1),
@@ -49,7 +50,7 @@ func newCheck(e *env) *cobra.Command {
 }
 
 func (e *env) check(o factscheck.Options, html string, verbose bool) error {
-	policy := safefetch.Policy{UserAgent: "sayso/" + buildinfo.Get().Version, MaxBytes: 16 << 20, Timeout: 30 * time.Second}
+	policy := safefetch.Policy{UserAgent: buildinfo.UserAgent(), MaxBytes: 16 << 20, Timeout: 30 * time.Second}
 	if at := safefetch.LoopbackOf(o.Origin); at != "" {
 		policy.Loopback = []string{at}
 	}

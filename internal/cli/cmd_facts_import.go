@@ -37,7 +37,8 @@ func newFactsImport(e *env) *cobra.Command {
 		Long: "Import reads upstream figures by a mapping file and writes them below candidates/, where nothing is published until it is confirmed. KIND is openfisca, " +
 			"smart-answers, endoflife or csv; SRC is the folder of the tree, or the CSV file. Nothing is guessed: what breaks a rule is refused with its rule id VF-I-01 to " +
 			"VF-I-19, its place and the reason. Exit 1 when a parameter that the mapping names was refused as a whole; the others are written all the same.\n\n" +
-			"With --suggest nothing is imported: a mapping for the parameters that FILE does not name is printed for review. With --dry-run nothing is written.",
+			"With --suggest nothing is imported: a mapping for the parameters that FILE does not name is printed for review. With --dry-run nothing is written. " +
+			"Mapping files are described by go doc sayso/facts/importer, and examples lie in examples/facts/mappings.",
 		Example: "  sayso facts import figures csv --map map.yaml rates.csv\n" +
 			"  sayso facts import figures openfisca --map map.yaml openfisca-france/openfisca_france/parameters --dry-run\n" +
 			"  sayso facts import figures endoflife --suggest endoflife.date/products > map.yaml",
@@ -118,14 +119,14 @@ func (e *env) runImport(r importRequest) error {
 
 // readMapping reads the mapping file; a suggestion without one begins with an empty mapping.
 func (e *env) readMapping(r importRequest) (*importer.Mapping, error) {
-	name, data := r.mapping, []byte("format: "+importer.MappingFormat+"\nkind: "+string(r.kind)+"\nparameters: {}\n")
-	if r.mapping != "" {
-		var err error
-		if data, err = e.readInput(r.mapping, 16<<20); err != nil {
-			return nil, err
-		}
+	if r.mapping == "" {
+		return importer.NewMapping(r.kind), nil
 	}
-	m, err := importer.ParseMapping(name, data)
+	data, err := e.readInput(r.mapping, 16<<20)
+	if err != nil {
+		return nil, err
+	}
+	m, err := importer.ParseMapping(r.mapping, data)
 	if err != nil {
 		return nil, usageError("the mapping: %v", err)
 	}
@@ -137,15 +138,11 @@ func (e *env) readMapping(r importRequest) (*importer.Mapping, error) {
 
 // readInput reads a file, or standard input for "-", up to a bound.
 func (e *env) readInput(path string, limit int64) ([]byte, error) {
-	in := e.in
-	if path != "-" {
-		f, err := os.Open(path)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		in = f
+	in, err := e.openInput(path)
+	if err != nil {
+		return nil, err
 	}
+	defer in.Close()
 	data, err := io.ReadAll(io.LimitReader(in, limit+1))
 	if err == nil && int64(len(data)) > limit {
 		err = failedError("%s is larger than %s", path, byteText(limit))
@@ -154,32 +151,25 @@ func (e *env) readInput(path string, limit int64) ([]byte, error) {
 }
 
 func (e *env) importFrom(r importRequest, m *importer.Mapping, o importer.Options) (*importer.Result, error) {
-	var result *importer.Result
-	var err error
 	if r.kind == importer.CSV {
-		in := e.in
-		if r.source != "-" {
-			f, err := os.Open(r.source)
-			if err != nil {
-				return nil, err
-			}
-			defer f.Close()
-			in = f
+		in, err := e.openInput(r.source)
+		if err != nil {
+			return nil, err
 		}
-		end := e.patience("reading")
-		result, err = importer.ImportCSV(in, r.source, m, o)
-		end()
-	} else {
-		tree, end, openErr := e.openTree(r.source)
-		if openErr != nil {
-			return nil, openErr
+		defer in.Close()
+		defer e.patience("reading")()
+		result, err := importer.ImportCSV(in, r.source, m, o)
+		if err != nil {
+			return nil, failedError("%v", err) // it names the file itself
 		}
-		result, err = importer.Import(tree, m, o)
-		end()
+		return result, nil
 	}
-	if err != nil && strings.HasPrefix(err.Error(), r.source) {
-		return nil, failedError("%v", err)
+	tree, end, err := e.openTree(r.source)
+	if err != nil {
+		return nil, err
 	}
+	defer end()
+	result, err := importer.Import(tree, m, o)
 	if err != nil {
 		return nil, failedError("%s: %v", r.source, err)
 	}

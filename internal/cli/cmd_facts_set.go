@@ -19,6 +19,7 @@ func newFactsSet(e *env) *cobra.Command {
 		Short: "Add a value to a figure as a draft",
 		Long: "Set writes a new dated value into the topic file of a figure. It is a draft: in no build and no answer until somebody has read the source and confirmed it. " +
 			"A draft of the same period and first day is replaced; a confirmed value only with --correction. Comments and order of the file stay as they are.\n\n" +
+			"The figure itself, its key, label and unit, stands in a topic file already. A new one is written there by hand, in lines of its own, with values: [].\n\n" +
 			"V is a number with digits and one point, a text, true, false, or JSON.",
 		Example: "  sayso facts set figures uk/income-tax/personal-allowance --period 2027-28 --value 12570 --from 2027-04-06 --source https://www.gov.uk/income-tax-rates\n" +
 			"  sayso facts set figures uk/income-tax/personal-allowance --period 2026-27 --value 12571 --from 2026-04-06 --source https://www.gov.uk/income-tax-rates --correction",
@@ -29,10 +30,8 @@ func newFactsSet(e *env) *cobra.Command {
 				return err
 			}
 			o.Key = key
-			for _, name := range []string{"value", "source"} {
-				if !cmd.Flags().Changed(name) {
-					return usageError("--%s is missing", name).withRun(cmd.CommandPath() + " --help")
-				}
+			if err := needFlags(cmd, "value", "source"); err != nil {
+				return err
 			}
 			if o.From, err = dateFlag("from", from); err != nil {
 				return err

@@ -29,6 +29,7 @@ func newGet(e *env) *cobra.Command {
 		Long: "Get asks a publisher for one figure and verifies the answer in four parts before anything is printed: the hash over what is claimed, the publisher's " +
 			"signature, whether the key may be used, and whether the claim is current. A figure whose hash, signature or key fails is not printed. One that is older " +
 			"than --max-age, has ended or was withdrawn is printed with that word, and the exit code is 1.\n\n" +
+			"KEY is one argument: words take quotes, and are answered when one figure fits clearly.\n\n" +
 			"Without --from the publishers of the settings file are asked in their order, those that declare the namespace of the key. A signature says that this " +
 			"publisher said so; it does not say that the figure is true.\n\n" +
 			"Exit 0 verified, 1 a part failed, 2 usage or nobody to ask, 3 unknown key or period not held (with what is there instead), 5 out of reach.",

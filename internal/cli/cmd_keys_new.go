@@ -28,7 +28,8 @@ func newKeysNew(e *env) *cobra.Command {
 		Short: "Make a signing key",
 		Long: "New makes an Ed25519 key and writes the private JWK into a new file of mode 0600, KID.jwk unless --out names another; an existing file is never replaced. " +
 			"When the setting passphrase_file names a passphrase, or with --seal one is typed, the file is sealed with it. The answer is the public key.\n\n" +
-			"KID names who signs, and the year and month in which the key begins to sign, as in ex-2026-10.",
+			"KID names who signs, and the year and month in which the key begins to sign, as in ex-2026-10. The first key of a folder is listed by facts sign; a successor by facts keys add, " +
+			"seven days before it signs.",
 		Example: "  sayso keys new --kid ex-2026-10\n  sayso keys new --kid ex-2026-10 --out secret/ex-2026-10.jwk --seal",
 		RunE: func(*cobra.Command, []string) error {
 			if !ownKid.MatchString(kid) {

@@ -33,7 +33,9 @@ func newServe(e *env) *cobra.Command {
 		Long: "Serve answers for a folder of figures over HTTP and MCP. The folder is read, checked and held in memory; it needs no database and no data folder; without --facts the folder that a demo kept below --data is served. " +
 			"A change of the folder is noticed within two seconds, or at once on SIGHUP, and loaded whole; when one figure is wrong the change is refused, the reason " +
 			"is shown by /readyz on the private listener, and what was served before is served on.\n\n" +
-			"SIGTERM or an interrupt finishes what is in flight and ends with exit 0 within five seconds; a second one ends at once.",
+			"SIGTERM or an interrupt finishes what is in flight and ends with exit 0 within five seconds; a second one ends at once.\n\n" +
+			"It does not start, with exit 1, when one figure is wrong, 2 on a wrong setting, 3 when the folder is missing or holds no figures, 4 when a private key lies in it, 5 when an " +
+			"address is taken.",
 		Example: "  sayso serve --facts figures\n  sayso serve --facts figures --listen 0.0.0.0:8470 --origin https://figures.example --trusted-proxy 10.0.0.0/8",
 		RunE:    func(*cobra.Command, []string) error { return e.serve() },
 	}
@@ -184,16 +186,14 @@ func (e *env) logger() *slog.Logger {
 	return server.NewLogger(e.err, level, json)
 }
 
-// folderFailure says why a folder is not served. Private key material is a refusal of its own: it must leave the folder before anything else is looked at.
+// folderFailure says why a folder is not served. Private key material is a refusal of its own.
 func folderFailure(folder string, err error) error {
 	var refused *dataset.FolderError
 	if !errors.As(err, &refused) {
 		return failedError("%s: %v", folder, err)
 	}
-	for _, f := range refused.Report.Findings {
-		if f.Rule == "VF-D-013" && f.Outcome == "fail" {
-			return refusedError("%s: %s: %s [VF-D-013]", folder, f.Place, f.Message).withHint("move the key out of the folder, then retire and replace it if the folder was published")
-		}
+	if f, held := keyMaterial(refused); held {
+		return refusedError("%s: %s: %s [%s]", folder, f.Place, f.Message, f.Rule).withHint("move the key out of the folder, then retire and replace it if the folder was published")
 	}
-	return failedError("%s: %v", folder, refused).withHint("nothing is served while one figure is wrong: %s", refused.Cause().Next).withRun("sayso facts lint " + folder)
+	return failedError("%s: %v", folder, refused).withHint("nothing is served while one figure is wrong: %s", refused.Cause().Next).withRun("sayso facts lint " + shellWord(folder))
 }
