@@ -69,7 +69,7 @@ func valueText(v facts.Value) string {
 	if isNull(v) {
 		return ""
 	}
-	return v.Text()
+	return brief(v)
 }
 
 type protocolPage struct {

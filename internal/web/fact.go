@@ -111,7 +111,7 @@ func renderFact(w io.Writer, s *facts.Snapshot, a *facts.Answer, today facts.Dat
 		p.Kid, p.JWS = v.Signature.Kid, v.Signature.JWS
 	}
 	if prev := fact.Previous; prev != nil {
-		p.Previous = &dated{Value: prev.Value.Text(), Unit: v.Unit, Period: prev.Period, From: prev.From.String(),
+		p.Previous = &dated{Value: brief(prev.Value), Unit: v.Unit, Period: prev.Period, From: prev.From.String(),
 			Source: prev.Source, SourceHost: host(prev.Source)}
 	}
 	p.History = historyRows(history, &v)
@@ -149,7 +149,7 @@ func historyRows(f *facts.Fact, shown *facts.DatedValue) []dated {
 	for i := range f.Values {
 		v := &f.Values[i]
 		rows = append(rows, dated{
-			Value: v.Value.Text(), Unit: v.Unit, Period: v.Period,
+			Value: brief(v.Value), Unit: v.Unit, Period: v.Period,
 			From: v.From.String(), To: v.To.String(), Verified: v.Verified.String(), Source: v.Source,
 			Shown:     v.From == shown.From && v.Period == shown.Period && v.Value == shown.Value,
 			Withdrawn: !v.Withdrawn.IsZero(),

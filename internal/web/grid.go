@@ -46,3 +46,27 @@ func newGrid(v facts.Value) *grid {
 	}
 	return &g
 }
+
+// brief is a value in a list: a scalar as it is, long text cut short, an array or object by its size. The fact page shows the whole.
+func brief(v facts.Value) string {
+	switch v.Kind() {
+	case "array":
+		var items []jcs.Raw
+		if err := jcs.Decode([]byte(v), &items); err == nil {
+			if newGrid(v) != nil {
+				return "table of " + plural(len(items), "row")
+			}
+			return "list of " + plural(len(items), "item")
+		}
+	case "object":
+		if members, err := jcs.Members([]byte(v)); err == nil {
+			return "record of " + plural(len(members), "member")
+		}
+	}
+	const most = 60
+	text := []rune(v.Text())
+	if v.Kind() == "string" && len(text) > most {
+		return string(text[:most]) + "…"
+	}
+	return string(text)
+}

@@ -39,30 +39,27 @@ type indexPage struct {
 
 func renderIndex(w io.Writer, s *facts.Snapshot, namespace string, today facts.Date) error {
 	info := s.Info()
-	entries := make([]facts.IndexEntry, 0, maxIndexRows)
-	truncated := false
-	for e := range s.Index(namespace, today) {
-		if len(entries) == maxIndexRows {
-			truncated = true
-			break
-		}
-		entries = append(entries, e)
-	}
+	groups, entries := indexGroups(s, namespace, today)
 	p := indexPage{
 		site:      newSite(s, "Official figures by "+info.Publisher.Name),
 		Namespace: namespace,
 		Count:     namespaceCount(info, namespace),
-		Newest:    info.Newest.String(),
-		Groups:    indexGroups(info, namespace, entries),
+		Groups:    groups,
 		Shown:     len(entries),
-		Truncated: truncated,
 		DataURL:   dataURL(info, namespace),
+	}
+	p.Truncated = p.Shown < p.Count
+	for _, e := range entries {
+		p.Newest = max(p.Newest, e.Verified.String())
 	}
 	if namespace != "" {
 		p.Title = namespace + ": figures by " + info.Publisher.Name
 	}
 	p.Description = fmt.Sprintf("%d official figures, each dated, sourced and hashed.", p.Count)
 	for _, key := range info.Examples {
+		if !within(facts.KeyNamespace(key), namespace) {
+			continue
+		}
 		p.Examples = append(p.Examples, crumb{key, path(info, key)})
 	}
 	p.Canonical = info.Origin + pageURL(info, namespace)
@@ -112,44 +109,63 @@ func within(name, namespace string) bool {
 	return namespace == "" || name == namespace || strings.HasPrefix(name, namespace+"-")
 }
 
-// indexGroups keeps every declared namespace in view, with rows as far as they go.
-func indexGroups(info *facts.Info, namespace string, entries []facts.IndexEntry) []indexGroup {
-	var groups []indexGroup
-	at := make(map[string]int)
+// indexGroups has a group for every declared namespace in view, in the publisher's order. All get an equal share of the rows, and what a small one leaves
+// goes to those after it.
+func indexGroups(s *facts.Snapshot, namespace string, today facts.Date) (groups []indexGroup, entries []facts.IndexEntry) {
+	info := s.Info()
 	for _, ns := range info.Namespaces {
-		if !within(ns.Name, namespace) {
-			continue
+		if within(ns.Name, namespace) {
+			groups = append(groups, indexGroup{
+				Namespace: ns.Name, Description: ns.Description, Cadence: cadence(info, ns.Name), Authorities: ns.Authorities,
+				Count: info.NamespaceCounts[ns.Name], URL: namespaceURL(info, ns.Name),
+			})
 		}
-		at[ns.Name] = len(groups)
-		groups = append(groups, indexGroup{
-			Namespace: ns.Name, Description: ns.Description, Cadence: cadence(info, ns.Name), Authorities: ns.Authorities,
-			Count: info.NamespaceCounts[ns.Name], URL: namespaceURL(info, ns.Name),
-		})
 	}
-	for _, e := range entries {
-		i, ok := at[facts.KeyNamespace(e.Key)]
-		if !ok {
-			continue
+	for i := range groups {
+		share := (maxIndexRows - len(entries)) / (len(groups) - i)
+		for e := range s.Index(groups[i].Namespace, today) {
+			if facts.KeyNamespace(e.Key) != groups[i].Namespace {
+				continue // of a subdivision, which is a group of its own
+			}
+			if len(groups[i].Rows) == share {
+				break
+			}
+			entries = append(entries, e)
+			groups[i].Rows = append(groups[i].Rows, newIndexRow(info, e))
 		}
-		row := indexRow{Key: e.Key, URL: path(info, e.Key), Label: e.Label, Value: e.Value.Text(), Unit: e.Unit,
-			Period: e.Period, Verified: e.Verified.String(), NotInForce: !e.InForce}
-		if !e.Withdrawn.IsZero() {
-			row.Withdrawn, row.Value = true, "withdrawn "+e.Withdrawn.String()
-		}
-		groups[i].Rows = append(groups[i].Rows, row)
 	}
-	return groups
+	return groups, entries
 }
 
-// cadence joins what the areas of a namespace promise.
-func cadence(info *facts.Info, namespace string) string {
-	var parts []string
-	for _, a := range info.Areas {
-		if a.Namespace == namespace && a.Cadence != "" {
-			parts = append(parts, a.Name+": "+a.Cadence)
-		}
+func newIndexRow(info *facts.Info, e facts.IndexEntry) indexRow {
+	row := indexRow{Key: e.Key, URL: path(info, e.Key), Label: e.Label, Value: brief(e.Value), Unit: e.Unit,
+		Period: e.Period, Verified: e.Verified.String(), NotInForce: !e.InForce}
+	if !e.Withdrawn.IsZero() {
+		row.Withdrawn, row.Value = true, "withdrawn "+e.Withdrawn.String()
 	}
-	return strings.Join(parts, " · ")
+	return row
+}
+
+// cadence says what the areas of a namespace promise; areas with the same promise share it.
+func cadence(info *facts.Info, namespace string) string {
+	var promises []string
+	areas := make(map[string][]string)
+	for _, a := range info.Areas {
+		if a.Namespace != namespace || a.Cadence == "" {
+			continue
+		}
+		if areas[a.Cadence] == nil {
+			promises = append(promises, a.Cadence)
+		}
+		areas[a.Cadence] = append(areas[a.Cadence], a.Name)
+	}
+	if len(promises) == 1 {
+		return promises[0]
+	}
+	for i, p := range promises {
+		promises[i] = strings.Join(areas[p], ", ") + ": " + p
+	}
+	return strings.Join(promises, " · ")
 }
 
 type candidateRow struct {
@@ -182,7 +198,7 @@ func renderResolve(w io.Writer, s *facts.Snapshot, r *facts.Resolution, _ facts.
 	p := resolvePage{site: newSite(s, "Search: "+r.Query), Query: r.Query, Candidates: candidateRows(info, r.Candidates), Hint: r.Hint}
 	if r.Best != nil && r.Best.Outcome == facts.OutcomeRecord {
 		f, v := r.Best.Value()
-		p.Best = &bestFigure{r.Best.Key, path(info, r.Best.Key), f.Label, v.Value.Text(), v.Unit, v.Period, v.Verified.String(), host(v.Source)}
+		p.Best = &bestFigure{r.Best.Key, path(info, r.Best.Key), f.Label, brief(v.Value), v.Unit, v.Period, v.Verified.String(), host(v.Source)}
 	}
 	p.NoIndex = true
 	p.Scripts = []string{"/assets/search.js"}
@@ -195,7 +211,8 @@ type missPage struct {
 	Key        string
 	KeyURL     string
 	Label      string
-	Reason     string
+	Asked      string // the day or period asked for, "" for today
+	Several    bool
 	Hint       string
 	Candidates []candidateRow
 	Held       []dated
@@ -203,10 +220,16 @@ type missPage struct {
 
 func renderMiss(w io.Writer, s *facts.Snapshot, a *facts.Answer, _ facts.Date) error {
 	info := s.Info()
-	p := missPage{Requested: a.RequestedKey, Key: a.Key, Reason: a.Reason, Hint: a.Hint, Candidates: candidateRows(info, a.Candidates)}
+	p := missPage{Requested: a.RequestedKey, Key: a.Key, Several: a.Reason == facts.ReasonSeveralValues, Hint: a.Hint, Candidates: candidateRows(info, a.Candidates)}
 	title := "No figure under this key"
 	if a.Key != "" {
-		title = "Not held for this period"
+		title = "Not held"
+		switch {
+		case a.Selection.Period != "":
+			p.Asked = "period " + a.Selection.Period
+		case !a.Selection.AsOf.IsZero():
+			p.Asked = a.Selection.AsOf.String()
+		}
 		if f, _, ok := s.History(a.Key); ok {
 			p.Label = f.Label
 			p.Held = historyRows(f, &facts.DatedValue{})
@@ -239,7 +262,7 @@ func renderBatch(w io.Writer, s *facts.Snapshot, b *facts.Batch, _ facts.Date) e
 		switch a.Outcome {
 		case facts.OutcomeRecord:
 			f, v := a.Value()
-			row = batchRow{a.Key, path(info, a.Key), f.Label, v.Value.Text(), v.Unit, v.Period, v.Verified.String(), a.Status, a.Notice}
+			row = batchRow{a.Key, path(info, a.Key), f.Label, brief(v.Value), v.Unit, v.Period, v.Verified.String(), a.Status, a.Notice}
 			if !v.Withdrawn.IsZero() {
 				row.Value = "withdrawn " + v.Withdrawn.String()
 			}

@@ -3,10 +3,12 @@ package web_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -281,7 +283,7 @@ func TestIndexIsBounded(t *testing.T) {
 	if rows != 500 {
 		t.Errorf("%d rows on the index page", rows)
 	}
-	if !strings.Contains(text(doc), "This page shows the first 500 keys") {
+	if !strings.Contains(text(doc), "This page shows 500 of them") {
 		t.Error("the page does not say that it is cut")
 	}
 }
@@ -360,6 +362,57 @@ func TestArrayOfLikeObjectsIsATable(t *testing.T) {
 		doc := factPage(t, factstest.Snapshot(ds), "zz-smp/version/18.19", anySelection)
 		if len(all(doc, "pre")) != 1 {
 			t.Errorf("%s is not shown as JSON", other)
+		}
+	}
+}
+
+// A large namespace does not push the others off the page.
+func TestIndexShowsEveryNamespace(t *testing.T) {
+	ds := factstest.Sample()
+	for i := range 900 {
+		v := facts.DatedValue{Value: "1", Unit: "EUR", Source: "https://www.ecb.europa.eu/rates", Verified: today}
+		ds.Facts = append(ds.Facts, facts.Fact{Key: fmt.Sprintf("eu/generated/figure-%03d", i), Label: "Generated", Topic: -1, Values: []facts.DatedValue{v}})
+	}
+	slices.SortFunc(ds.Facts, func(a, b facts.Fact) int { return strings.Compare(a.Key, b.Key) })
+	factstest.Sign(ds)
+	s := factstest.Snapshot(ds)
+	doc := page(t, func(w io.Writer) error { return web.Pages().Index(w, s, "", today) })
+	shown := text(first(doc, "main"))
+	for _, key := range []string{"uk/bank-rate", "uk-sct/income-tax/starter-rate", "zz-smp/version/18.19", "eu/generated/figure-000"} {
+		if !strings.Contains(shown, key) {
+			t.Errorf("%s is not on the page", key)
+		}
+	}
+	if got := len(all(doc, "tr")) - len(all(doc, "thead")); got > 500 {
+		t.Errorf("%d rows", got)
+	}
+}
+
+// Lists show what fits a line; the fact page shows the whole.
+func TestListsAreBrief(t *testing.T) {
+	for value, want := range map[facts.Value]string{
+		`[{"from":0,"rate":8},{"from":18,"rate":10}]`: "table of 2 rows",
+		`[1,2,3]`: "list of 3 items",
+		`{"a":1}`: "record of 1 member",
+		facts.StringValue(strings.Repeat("é", 61)): strings.Repeat("é", 60) + "…",
+		facts.StringValue("2030-10-31"):            "2030-10-31",
+		`12570.123456789`:                          "12570.123456789",
+	} {
+		ds := factstest.Sample()
+		for i := range ds.Facts {
+			if ds.Facts[i].Key == "zz-smp/version/18.19" {
+				ds.Facts[i].Values[0].Value = value
+			}
+		}
+		factstest.Sign(ds)
+		s := factstest.Snapshot(ds)
+		doc := page(t, func(w io.Writer) error { return web.Pages().Index(w, s, "zz-smp", today) })
+		found := false
+		for _, cell := range all(doc, "td") {
+			found = found || text(cell) == want
+		}
+		if !found {
+			t.Errorf("the index does not show %s as %q", value, want)
 		}
 	}
 }
