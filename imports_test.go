@@ -16,7 +16,7 @@ import (
 
 const module = "sayso"
 
-// pkg is what one package may import besides the standard library. Packages that do not exist yet are in the table as soon as the design names them.
+// pkg is what one package may import besides the standard library. The table may name packages that are still to come.
 type pkg struct {
 	imports []string // packages of this module; a trailing /... covers everything below
 	third   []string // third-party modules or packages

@@ -145,7 +145,7 @@ func (s *Snapshot) answer(fact int32, sel Selection, today Date) Answer {
 	a.AgeDays = int(today - v.verified)
 	stale := a.AgeDays > sel.MaxAge
 	if sel.MaxAge == NoMaxAge {
-		stale = v.staleness(today, s.grace(fact)) == stalenessOverdue
+		stale = Staleness(v.refresh, s.grace(fact), today) == StalenessOverdue
 	}
 	a.Status = StatusFresh
 	if stale {
@@ -206,6 +206,11 @@ func (s *Snapshot) choosePeriod(fact int32, period string) (value int32, reason 
 	return value, reason
 }
 
+// SamePeriod compares two period labels after F§4.3.
+func SamePeriod(a, b string) bool {
+	return foldPeriod(strings.TrimSpace(a)) == foldPeriod(strings.TrimSpace(b))
+}
+
 // foldPeriod writes / and the hyphen look-alikes as a hyphen, so that 2026/27 finds 2026-27.
 func foldPeriod(label string) string {
 	return strings.Map(func(r rune) rune {
@@ -234,30 +239,12 @@ func (s *Snapshot) candidate(fact int32, today Date) Candidate {
 	return Candidate{Key: s.key(fact), Label: v.labelText(), Unit: v.unitText(), Period: v.periodText(), Verified: v.verified}
 }
 
-// The states of F§4.4.
-const (
-	stalenessCurrent = "current"
-	stalenessDue     = "due"
-	stalenessOverdue = "overdue"
-)
-
-// staleness compares a day with the publisher's own commitment.
-func (v *valueRow) staleness(today Date, grace int32) string {
-	switch {
-	case v.refresh.IsZero() || today < v.refresh:
-		return stalenessCurrent
-	case int32(today-v.refresh) <= grace:
-		return stalenessDue
-	}
-	return stalenessOverdue
-}
-
 // Staleness of the chosen value on a day: current | due | overdue; "" when the answer is not a record.
 func (a *Answer) Staleness(today Date) string {
 	if a.Outcome != OutcomeRecord {
 		return ""
 	}
-	return a.snapshot.values[a.value].staleness(today, a.snapshot.grace(a.fact))
+	return Staleness(a.snapshot.values[a.value].refresh, a.snapshot.grace(a.fact), today)
 }
 
 // NextRefresh is the record's nextScheduledRefresh, zero when it is null or the answer is not a record.
@@ -359,7 +346,7 @@ func (a *Answer) appendNotHeld(dst []byte) []byte {
 			dst = append(dst, ',')
 		}
 		dst = append(dst, `{"period":`...)
-		dst = appendNullable(dst, h.Period, h.Period == "")
+		dst = appendNullable(dst, h.Period)
 		dst = h.From.appendJSON(append(dst, `,"effectiveFrom":`...))
 		dst = h.To.appendJSON(append(dst, `,"effectiveTo":`...))
 		dst = append(dst, '}')

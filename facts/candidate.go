@@ -10,8 +10,8 @@ import (
 func (c *Candidate) appendJSON(dst []byte) []byte {
 	dst = jcs.AppendString(append(dst, `{"key":`...), c.Key)
 	dst = jcs.AppendString(append(dst, `,"label":`...), c.Label)
-	dst = appendNullable(append(dst, unitMember...), c.Unit, c.Unit == "")
-	dst = appendNullable(append(dst, periodMember...), c.Period, c.Period == "")
+	dst = appendNullable(append(dst, unitMember...), c.Unit)
+	dst = appendNullable(append(dst, periodMember...), c.Period)
 	dst = c.Verified.appendJSON(append(dst, `,"verifiedDate":`...))
 	dst = appendScore(append(dst, `,"score":`...), c.Score)
 	return append(appendStrings(append(dst, `,"matched":`...), c.Matched), '}')

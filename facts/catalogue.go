@@ -11,7 +11,7 @@ func (c *compiler) checkCatalogue() {
 	namespaces := map[string]bool{}
 	for _, n := range c.ds.Namespaces {
 		if namespaces[n.Name] {
-			c.report(-1, "", "namespace %q is declared twice", n.Name)
+			c.report(-1, "namespace %q is declared twice", n.Name)
 		}
 		namespaces[n.Name] = true
 	}
@@ -19,36 +19,36 @@ func (c *compiler) checkCatalogue() {
 	for _, a := range c.ds.Areas {
 		switch {
 		case a.Name == "" || strings.Contains(a.Name, ":"):
-			c.report(-1, "", "area name %q is empty or contains a colon", a.Name)
+			c.report(-1, "area name %q is empty or contains a colon", a.Name)
 		case areas[a.Name]:
-			c.report(-1, "", "area %q is declared twice", a.Name)
+			c.report(-1, "area %q is declared twice", a.Name)
 		}
 		areas[a.Name] = true
 	}
 	for _, t := range c.ds.Topics {
 		if t.Area != "" && !areas[t.Area] {
-			c.report(-1, "", "topic %q: area %q is not declared", t.Prefix, t.Area)
+			c.report(-1, "topic %q: area %q is not declared", t.Prefix, t.Area)
 		}
 	}
 	for i := range c.ds.Facts {
 		f := &c.ds.Facts[i]
 		if err := CheckKey(f.Key); err != nil {
-			c.report(i, "", "%v", err)
+			c.report(i, "%v", err)
 		} else if !namespaces[KeyNamespace(f.Key)] {
-			c.report(i, "", "namespace %q is not declared", KeyNamespace(f.Key))
+			c.report(i, "namespace %q is not declared", KeyNamespace(f.Key))
 		}
 		if f.Topic < -1 || f.Topic >= len(c.ds.Topics) {
-			c.report(i, "", "topic index %d is out of range", f.Topic)
+			c.report(i, "topic index %d is out of range", f.Topic)
 		}
 		if len(f.Values) == 0 {
-			c.report(i, "", "the fact has no value")
+			c.report(i, "the fact has no value")
 		}
 		if i > 0 {
 			switch before := c.ds.Facts[i-1].Key; {
 			case before == f.Key:
-				c.report(i, "", "the key stands twice in the dataset")
+				c.report(i, "the key stands twice in the dataset")
 			case before > f.Key:
-				c.report(i, "", "the facts are not sorted: the key stands after %q", before)
+				c.report(i, "the facts are not sorted: the key stands after %q", before)
 			}
 		}
 	}
@@ -62,11 +62,11 @@ func (c *compiler) layOut() {
 		s.facts[i] = factRow{first: first, topic: int32(c.ds.Facts[i].Topic)}
 		first += int32(len(c.ds.Facts[i].Values))
 	}
-	s.graceOf = make([]int32, len(c.ds.Topics))
+	s.graceOf = make([]int, len(c.ds.Topics))
 	for i, t := range c.ds.Topics {
 		s.graceOf[i] = DefaultGraceDays
 		if a := c.findArea(t.Area); a != nil {
-			s.graceOf[i] = int32(a.GraceDays)
+			s.graceOf[i] = a.GraceDays
 		}
 	}
 }
@@ -104,11 +104,11 @@ func (c *compiler) indexKeys() {
 	}
 	for _, key := range c.ds.Examples {
 		if _, ok := s.byKey[key]; !ok {
-			c.report(-1, "", "example %q is not a key", key)
+			c.report(-1, "example %q is not a key", key)
 		}
 	}
 	if len(c.ds.Examples) > maxExamples {
-		c.report(-1, "", "%d examples: at most %d are allowed", len(c.ds.Examples), maxExamples)
+		c.report(-1, "%d examples: at most %d are allowed", len(c.ds.Examples), maxExamples)
 	}
 }
 
@@ -124,7 +124,7 @@ func (c *compiler) checkChangelogNames() {
 		for _, other := range s.areaNamespaces[area] {
 			j, ok := s.byKey[other+"/"+rest]
 			if ok && other < namespace && s.area(j) == area {
-				c.report(i, "", "the changelog name %s:%s also names %s; give one of them another area", area, rest, s.key(j))
+				c.report(i, "the changelog name %s:%s also names %s; give one of them another area", area, rest, s.key(j))
 			}
 		}
 	}
@@ -134,15 +134,15 @@ func (c *compiler) checkChangelogNames() {
 func (c *compiler) addAlias(fact int, alias string) {
 	s := c.snapshot
 	if _, ok := s.byKey[alias]; ok {
-		c.report(fact, "", "alias %q is itself a key", alias)
+		c.report(fact, "alias %q is itself a key", alias)
 		return
 	}
 	if other, ok := s.aliases[alias]; ok {
-		c.report(fact, "", "alias %q is given twice: it also names %s", alias, s.key(other))
+		c.report(fact, "alias %q is given twice: it also names %s", alias, s.key(other))
 		return
 	}
 	if other, ok := s.classAlias(alias); ok && other != int32(fact) {
-		c.report(fact, "", "alias %q already names %s by an alias class", alias, s.key(other))
+		c.report(fact, "alias %q already names %s by an alias class", alias, s.key(other))
 		return
 	}
 	s.aliases[strings.Clone(alias)] = int32(fact)
@@ -155,13 +155,13 @@ func (c *compiler) addChangelogName(e *Entry) {
 	name := e.Area + ":" + e.Key
 	fact, known := s.byKey[e.FactKey]
 	if !known {
-		c.report(-1, "", "changelog: entry %s of %s names the fact %q, which is not a key", name, e.VerifiedDate, e.FactKey)
+		c.report(-1, "changelog: entry %s of %s names the fact %q, which is not a key", name, e.VerifiedDate, e.FactKey)
 		return
 	}
 	if other, _, ok := s.find(name); !ok {
 		s.aliases[name] = fact
 	} else if other != fact {
-		c.report(-1, "", "changelog: the name %s of %s already names %s", name, e.FactKey, s.key(other))
+		c.report(-1, "changelog: the name %s of %s already names %s", name, e.FactKey, s.key(other))
 	}
 }
 

@@ -60,7 +60,7 @@ func (m *entryMembers) optional(name, s string) {
 // nullable writes an empty text as null.
 func (m *entryMembers) nullable(name, s string) {
 	m.name(name)
-	m.dst = appendNullable(m.dst, s, s == "")
+	m.dst = appendNullable(m.dst, s)
 }
 
 func (m *entryMembers) value(name string, v Value) {

@@ -116,7 +116,7 @@ func ParseChangesQuery(p Params, sinceRequired bool) (ChangesQuery, error) {
 func (s *Snapshot) AppendChanges(dst []byte, q ChangesQuery, today Date) ([]byte, error) {
 	l := s.chg
 	if !q.Given {
-		dst = s.appendChangesHead(dst, len(l.entries), len(l.entries) == 0)
+		dst = s.appendChangesHead(dst, len(l.entries))
 		dst = append(dst, `,"entries":[`...)
 		for i := len(l.entries) - 1; i >= 0; i-- {
 			dst = appendElement(dst, l.json(i))
@@ -128,7 +128,7 @@ func (s *Snapshot) AppendChanges(dst []byte, q ChangesQuery, today Date) ([]byte
 		return dst, err
 	}
 	served, more := l.page(q, before)
-	dst = s.appendChangesHead(dst, len(served), len(served) == 0)
+	dst = s.appendChangesHead(dst, len(served))
 	if !q.Since.IsZero() {
 		dst = q.Since.appendJSON(append(dst, `,"since":`...))
 	}
@@ -215,7 +215,7 @@ func (l *changelog) position(cursor string) (int, error) {
 const noChanges = "no changes recorded yet"
 
 // appendChangesHead opens the document with the members before the entries that every form has.
-func (s *Snapshot) appendChangesHead(dst []byte, count int, empty bool) []byte {
+func (s *Snapshot) appendChangesHead(dst []byte, count int) []byte {
 	l, info := s.chg, &s.info
 	generated := info.Newest
 	if n := len(l.entries); n > 0 {
@@ -225,17 +225,16 @@ func (s *Snapshot) appendChangesHead(dst []byte, count int, empty bool) []byte {
 	dst = jcs.AppendString(dst, info.Publisher.Name)
 	dst = jcs.AppendString(append(dst, `,"url":`...), info.Publisher.URL)
 	dst = generated.appendJSON(append(dst, `},"generated":`...))
-	switch {
-	case len(l.entries) == 0:
+	if len(l.entries) == 0 {
 		dst = append(dst, `,"status":"`+noChanges+`","note":"the figures stand in the index; entries are written from the first change on"`...)
-	case empty:
+	} else {
 		dst = l.start().appendJSON(append(dst, `,"coverageStart":`...))
-		dst = append(dst, `,"note":"no entry matches; the figures may have been confirmed since without a change"`...)
-	default:
-		dst = l.start().appendJSON(append(dst, `,"coverageStart":`...))
+		if count == 0 {
+			dst = append(dst, `,"note":"no entry matches; the figures may have been confirmed since without a change"`...)
+		}
 	}
 	dst = strconv.AppendInt(append(dst, `,"count":`...), int64(count), 10)
-	return appendNullable(append(dst, `,"chainHead":`...), l.head, l.head == "")
+	return appendNullable(append(dst, `,"chainHead":`...), l.head)
 }
 
 // appendCoverage says from which day on and for which areas the answer speaks.
@@ -260,7 +259,7 @@ func (l *changelog) appendCoverage(dst []byte, q ChangesQuery) []byte {
 
 // appendFreshness sums up the areas asked for: the worst staleness and the earliest next date.
 func (s *Snapshot) appendFreshness(dst []byte, area string, today Date) []byte {
-	worst, next := stalenessCurrent, Date(0)
+	worst, next := StalenessCurrent, Date(0)
 	var cadence []string
 	for i := range s.chg.areas {
 		a := &s.chg.areas[i]
@@ -268,8 +267,8 @@ func (s *Snapshot) appendFreshness(dst []byte, area string, today Date) []byte {
 			continue
 		}
 		scheduled := s.info.AreaStats[a.Name].EarliestScheduled
-		state := (&valueRow{refresh: scheduled}).staleness(today, int32(a.GraceDays))
-		if state == stalenessOverdue || worst == stalenessCurrent {
+		state := Staleness(scheduled, a.GraceDays, today)
+		if state == StalenessOverdue || worst == StalenessCurrent {
 			worst = state
 		}
 		if next.IsZero() || !scheduled.IsZero() && scheduled < next {
@@ -286,7 +285,7 @@ func (s *Snapshot) appendFreshness(dst []byte, area string, today Date) []byte {
 	dst = append(append(append(dst, `,"staleness":"`...), worst...), '"')
 	dst = next.appendJSON(append(dst, `,"nextScheduledRefresh":`...))
 	text := strings.Join(cadence, " ")
-	return append(appendNullable(append(dst, `,"cadence":`...), text, text == ""), '}')
+	return append(appendNullable(append(dst, `,"cadence":`...), text), '}')
 }
 
 // appendCite appends what an assistant shows beside the list.

@@ -28,11 +28,11 @@ func (c *Claim) append(dst []byte, unitNull, periodNull bool) []byte {
 	dst = append(dst, `,"key":`...)
 	dst = jcs.AppendString(dst, c.Key)
 	dst = append(dst, `,"period":`...)
-	dst = appendNullable(dst, c.Period, periodNull)
+	dst = appendUnless(dst, periodNull, c.Period)
 	dst = append(dst, `,"source":`...)
 	dst = jcs.AppendString(dst, c.Source)
 	dst = append(dst, `,"unit":`...)
-	dst = appendNullable(dst, c.Unit, unitNull)
+	dst = appendUnless(dst, unitNull, c.Unit)
 	dst = append(dst, `,"value":`...)
 	dst = appendValue(dst, c.Value)
 	return append(dst, '}')
@@ -86,7 +86,7 @@ func (a *Attestation) append(dst []byte, as attested) []byte {
 	dst = append(dst, `,"key":`...)
 	dst = jcs.AppendString(dst, a.Claim.Key)
 	dst = append(dst, `,"period":`...)
-	dst = appendNullable(dst, a.Claim.Period, as.periodNull)
+	dst = appendUnless(dst, as.periodNull, a.Claim.Period)
 	dst = append(dst, `,"protocol":`...)
 	dst = jcs.AppendString(dst, as.protocol)
 	dst = append(dst, `,"publisher":`...)
@@ -98,7 +98,7 @@ func (a *Attestation) append(dst []byte, as attested) []byte {
 	dst = append(dst, `,"source":`...)
 	dst = jcs.AppendString(dst, a.Claim.Source)
 	dst = append(dst, `,"unit":`...)
-	dst = appendNullable(dst, a.Claim.Unit, as.unitNull)
+	dst = appendUnless(dst, as.unitNull, a.Claim.Unit)
 	dst = append(dst, `,"value":`...)
 	dst = appendValue(dst, a.Claim.Value)
 	dst = append(dst, `,"verifiedDate":`...)
@@ -106,7 +106,11 @@ func (a *Attestation) append(dst []byte, as attested) []byte {
 	return append(dst, '}')
 }
 
-func appendNullable(dst []byte, s string, null bool) []byte {
+// appendNullable writes a string, null for "".
+func appendNullable(dst []byte, s string) []byte { return appendUnless(dst, s == "", s) }
+
+// appendUnless writes a string, or null when that is said.
+func appendUnless(dst []byte, null bool, s string) []byte {
 	if null {
 		return append(dst, "null"...)
 	}

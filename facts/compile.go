@@ -122,8 +122,8 @@ func (c *compiler) readKeys() error {
 }
 
 // report notes a problem of a fact (-1: of the catalogue).
-func (c *compiler) report(fact int, place, format string, args ...any) {
-	c.problems = append(c.problems, problem{fact, c.datasetError(fact, place, format, args...)})
+func (c *compiler) report(fact int, format string, args ...any) {
+	c.problems = append(c.problems, problem{fact, c.datasetError(fact, "", format, args...)})
 }
 
 // datasetError names the fact; without a place of its own the problem stands at the fact's newest value.

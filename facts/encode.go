@@ -38,10 +38,10 @@ func (m *recordMembers) append(dst []byte, row *valueRow, f *Fact, j int, v *Dat
 	dst = append(dst, v.Value...)
 	dst = append(dst, unitMember...)
 	row.unit = at()
-	dst = appendNullable(dst, v.Unit, v.Unit == "")
+	dst = appendNullable(dst, v.Unit)
 	dst = append(dst, periodMember...)
 	row.period = at()
-	dst = appendNullable(dst, v.Period, v.Period == "")
+	dst = appendNullable(dst, v.Period)
 	row.dates = at()
 	dst = v.From.appendJSON(append(dst, `,"effectiveFrom":`...))
 	dst = v.To.appendJSON(append(dst, `,"effectiveTo":`...))
@@ -54,7 +54,7 @@ func (m *recordMembers) append(dst []byte, row *valueRow, f *Fact, j int, v *Dat
 	dst = appendOptional(dst, `,"method":`, v.Method)
 	dst = appendOptional(dst, `,"quote":`, v.Quote)
 	dst = v.Verified.appendJSON(append(dst, `,"verifiedDate":`...))
-	row.refresh = nextRefresh(v, cadence)
+	row.refresh = NextRefresh(v, cadence)
 	dst = row.refresh.appendJSON(append(dst, `,"nextScheduledRefresh":`...))
 	row.day = at()
 	dst = appendPrevious(dst, f, j, v)
@@ -105,14 +105,6 @@ func flagsOf(v *DatedValue) (flags uint8) {
 	return flags
 }
 
-// nextRefresh is nextScheduledRefresh (F§3.1).
-func nextRefresh(v *DatedValue, cadence Area) Date {
-	if !v.NextCheck.IsZero() || cadence.EveryDays == 0 {
-		return v.NextCheck
-	}
-	return v.Verified.AddDays(cadence.EveryDays)
-}
-
 // appendPrevious writes the comparable value before the j-th (F§3.4): the next older one held, else the authored block, which speaks of the time before the
 // oldest held value. A value of another unit or JSON type is not comparable; a withdrawal has nothing to compare.
 func appendPrevious(dst []byte, f *Fact, j int, v *DatedValue) []byte {
@@ -135,7 +127,7 @@ func appendPrevious(dst []byte, f *Fact, j int, v *DatedValue) []byte {
 	dst = append(dst, `,"previous":{"value":`...)
 	dst = append(dst, p.Value...)
 	dst = append(dst, periodMember...)
-	dst = appendNullable(dst, p.Period, p.Period == "")
+	dst = appendNullable(dst, p.Period)
 	if !p.From.IsZero() {
 		dst = p.From.appendJSON(append(dst, `,"effectiveFrom":`...))
 	}

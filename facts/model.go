@@ -111,7 +111,7 @@ type Dataset struct {
 	Signed            bool              // a signature set is part of the dataset: every served value must have one
 }
 
-// SelfCheck is the publisher's declaration of item 18.
+// SelfCheck is the publisher's declaration of F§12 item 18.
 type SelfCheck struct {
 	Schedule string `json:"schedule"`
 	Last     string `json:"last,omitempty"`

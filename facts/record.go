@@ -345,7 +345,7 @@ func checkSourceType(s string) error {
 }
 
 func checkStatus(s string) error {
-	if s != "fresh" && s != "stale" {
+	if s != StatusFresh && s != StatusStale {
 		return fmt.Errorf("%s is neither fresh nor stale", quote(s))
 	}
 	return nil

@@ -47,15 +47,6 @@ type Ranker struct {
 	scratch   sync.Pool  // of *search
 }
 
-// resolver is the ranker of a snapshot.
-type resolver = Ranker
-
-// newResolver builds the ranker of a dataset whose facts are sorted by key. Entry i is fact i.
-func newResolver(ds *Dataset) *resolver {
-	in := RankerInputOf(ds)
-	return buildRanker(&in)
-}
-
 // maxEntryText bounds the key and the label of an entry of somebody else's index, in bytes; a label has at most 120 characters.
 const maxEntryText = 4096
 

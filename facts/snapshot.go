@@ -29,7 +29,7 @@ type Options struct {
 // need stands beside it in flat rows, so a get is one map look-up, one subtraction and a few copies.
 type Snapshot struct {
 	info Info
-	res  *resolver
+	res  *Ranker // entry i is fact i
 	chg  *changelog
 
 	facts  []factRow  // in key order; the same indices as Dataset.Facts
@@ -44,8 +44,8 @@ type Snapshot struct {
 	keyPrefix string // of the canonical URL of a key; keySuffix ends it
 	keySuffix string
 	indexURL  string
-	publisher string  // the publisher member, ready to append after another member
-	graceOf   []int32 // graceDays by topic
+	publisher string // the publisher member, ready to append after another member
+	graceOf   []int  // graceDays by topic
 }
 
 // factRow locates the values of one fact: from first up to the next row's first.
@@ -76,9 +76,6 @@ const (
 	flagConverted
 )
 
-// DefaultGraceDays is Area.GraceDays when the author names none, and the grace of facts without an area (F§4.4).
-const DefaultGraceDays = 7
-
 // The fixed parts of a record that offsets are computed from.
 const (
 	recordHead = `{"protocol":"` + Protocol + `","key":`
@@ -105,7 +102,8 @@ func NewSnapshot(ds *Dataset, o Options) (*Snapshot, error) {
 	if s.chg, err = newChangelog(ds); err != nil {
 		return nil, fmt.Errorf("changelog: %w", err)
 	}
-	s.res = newResolver(ds)
+	ranked := RankerInputOf(ds)
+	s.res = buildRanker(&ranked)
 	return s, nil
 }
 
@@ -230,7 +228,7 @@ func (s *Snapshot) area(fact int32) string {
 }
 
 // grace is the graceDays of the fact's area.
-func (s *Snapshot) grace(fact int32) int32 {
+func (s *Snapshot) grace(fact int32) int {
 	topic := s.facts[fact].topic
 	if topic < 0 {
 		return DefaultGraceDays

@@ -28,9 +28,6 @@ const (
 	PartFuture     = "dated in the future"
 )
 
-// defaultGrace is how many days a promised check may be late when the publisher's own figure is not at hand (F§4.4).
-const defaultGrace = 7
-
 // KeySource resolves a kid; the caller has fetched and checked where the set came from.
 type KeySource interface {
 	// FindKey returns the key or a reason why there is none.
@@ -228,16 +225,21 @@ func (r *Record) current(o *VerifyOptions) Part {
 // fresh tells current from stale (F§4.4).
 func (r *Record) fresh(today Date, maxAge int) Part {
 	age := int(today - r.VerifiedDate)
-	next := r.NextScheduledRefresh
 	switch {
 	case maxAge >= 0 && age > maxAge:
 		return Part{PartStale, "verified " + strconv.Itoa(age) + " days ago, more than the " + strconv.Itoa(maxAge) + " asked for"}
-	case maxAge >= 0 || next.IsZero() || today < next:
+	case maxAge >= 0:
 		return Part{Value: PartCurrent}
-	case int(today-next) > defaultGrace:
-		return Part{PartStale, "the check promised for " + next.String() + " is overdue"}
 	}
-	return Part{PartCurrent, "the check promised for " + next.String() + " is due"}
+	promise := "the check promised for " + r.NextScheduledRefresh.String() + " is "
+	switch state := Staleness(r.NextScheduledRefresh, DefaultGraceDays, today); state {
+	case StalenessCurrent:
+		return Part{Value: PartCurrent}
+	case StalenessDue:
+		return Part{PartCurrent, promise + state}
+	default:
+		return Part{PartStale, promise + state}
+	}
 }
 
 // warn adds what does not decide a part.
@@ -252,9 +254,9 @@ func (v *Verification) warn(r *Record, o *VerifyOptions) {
 		v.Warnings = append(v.Warnings, fmt.Sprintf("verifiedDate %v is after today, %v (UTC)", r.VerifiedDate, o.Today))
 		return
 	}
-	now := "fresh"
+	now := StatusFresh
 	if r.fresh(o.Today, r.MaxAgeDays).Value == PartStale {
-		now = "stale"
+		now = StatusStale
 	}
 	if r.Status != "" && r.Status != now {
 		v.Warnings = append(v.Warnings, "the record says status "+r.Status+", recomputed for "+o.Today.String()+" it is "+now)

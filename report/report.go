@@ -29,8 +29,8 @@ type Rule struct {
 
 // Finding is the outcome of one check at one place.
 type Finding struct {
-	Rule    string  `json:"rule"`             // VF-L1-003b, VF-D-004, …
-	Outcome Outcome `json:"outcome"`          //
+	Rule    string  `json:"rule"` // VF-L1-003b, VF-D-004, …
+	Outcome Outcome `json:"outcome"`
 	Place   string  `json:"place,omitempty"`  // URL, or file:line:column, or key
 	Message string  `json:"message"`          // what was seen, one sentence
 	Reason  string  `json:"reason,omitempty"` // why that is so, or why it could not be tested

@@ -172,8 +172,8 @@ func TestJSONStringsSurvive(t *testing.T) {
 	})
 }
 
-// F14: no control character of foreign text leaves in JSON either, also not the eight-bit ones.
-func TestJSONHasNoControls_F14(t *testing.T) {
+// No control character of foreign text leaves in JSON either, also not the eight-bit ones.
+func TestJSONHasNoControls(t *testing.T) {
 	all := ""
 	for c := rune(0); c < 0x100; c++ {
 		all += string(c)

@@ -351,11 +351,20 @@ func TestMaxRequests(t *testing.T) {
 
 func TestPerHostConcurrency(t *testing.T) {
 	var now, most atomic.Int64
-	w := newWorld(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+	both := make(chan struct{}) // the first request is held until a second one is there
+	meet := sync.OnceFunc(func() { close(both) })
+	w := newWorld(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		n := now.Add(1)
 		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
 		}
-		time.Sleep(10 * time.Millisecond)
+		if n == 2 {
+			meet()
+		}
+		select {
+		case <-both:
+		case <-r.Context().Done():
+		}
+		time.Sleep(10 * time.Millisecond) // a third one would come now
 		now.Add(-1)
 	}))
 	c := w.client(safefetch.Policy{PerHost: 2})

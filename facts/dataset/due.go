@@ -35,7 +35,7 @@ func Due(folder *Folder, today facts.Date) []DueItem {
 				continue
 			}
 			next, staleness := staleness(v, area, today)
-			if staleness != "current" {
+			if staleness != facts.StalenessCurrent {
 				out = append(out, DueItem{f.Key, f.Label, v.Period, v.From, t.Area, v.Source, v.Verified, next, staleness})
 			}
 		}
@@ -52,7 +52,7 @@ func (f *Folder) area(name string) facts.Area {
 			return f.Publisher.Areas[i].Area
 		}
 	}
-	return facts.Area{}
+	return facts.Area{GraceDays: facts.DefaultGraceDays} // F§4.4
 }
 
 // inForce is the held value in force on a day (S1), nil when there is none.
@@ -74,17 +74,8 @@ func inForce(f *Fact, day facts.Date) *facts.DatedValue {
 
 // staleness is the next check of a value and current, due or overdue (F§4.4).
 func staleness(v *facts.DatedValue, area facts.Area, today facts.Date) (next facts.Date, state string) {
-	next = v.NextCheck
-	if next.IsZero() && area.EveryDays > 0 {
-		next = v.Verified + facts.Date(area.EveryDays)
-	}
-	switch {
-	case next.IsZero() || today < next:
-		return next, "current"
-	case today <= next+facts.Date(area.GraceDays):
-		return next, "due"
-	}
-	return next, "overdue"
+	next = facts.NextRefresh(v, area)
+	return next, facts.Staleness(next, area.GraceDays, today)
 }
 
 // Shown is everything the folder holds about a key.

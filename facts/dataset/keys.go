@@ -92,6 +92,23 @@ func RevokeKey(dir, kid string, on, today facts.Date) (jwk.Key, error) {
 	})
 }
 
+// SigningFrom is the first day, today or later, on which a key of the set may sign; ok is false when none ever will.
+func SigningFrom(set *jwk.Set, today facts.Date) (day facts.Date, ok bool) {
+	for _, k := range set.Keys {
+		if k.Retired != "" || k.Revoked != "" {
+			continue
+		}
+		from, err := facts.ParseDate(k.ValidFrom)
+		if err != nil {
+			continue // the set does not lint
+		}
+		if from = max(from, today); !ok || from < day {
+			day, ok = from, true
+		}
+	}
+	return day, ok
+}
+
 func changeKey(dir, kid string, change func(*jwk.Set, *jwk.Key) error) (jwk.Key, error) {
 	w, done, err := begin(dir)
 	if err != nil {

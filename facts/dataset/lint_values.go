@@ -206,7 +206,7 @@ func (v *valueLinter) calendar(x *Value) {
 	}
 	first, last := periodStart(calendar, year), periodStart(calendar, year+1)-1
 	april := first - 5 // 1 April, on which wages and National Insurance classes begin
-	if x.From == first || x.From == april && calendar == facts.CalendarUKTaxYear && startsInApril(v.fact.Key) {
+	if x.From == first || x.From == april && calendar == facts.CalendarUKTaxYear && StartsInApril(v.fact.Key) {
 		return
 	}
 	if x.From < first || x.From > last || x.From < first+14 {
@@ -215,8 +215,8 @@ func (v *valueLinter) calendar(x *Value) {
 	}
 }
 
-// startsInApril reports the keys whose yearly figures the uk starts on 1 April.
-func startsInApril(key string) bool {
+// StartsInApril reports the keys whose yearly figures the uk starts on 1 April.
+func StartsInApril(key string) bool {
 	return strings.Contains(key, "wage") || strings.Contains(key, "national-insurance")
 }
 

@@ -160,7 +160,7 @@ func (c *recheck) values() []checkedValue {
 				}
 			}
 			for _, v := range list {
-				if _, state := staleness(&v, area, c.options.Today); c.options.Due && state == "current" {
+				if _, state := staleness(&v, area, c.options.Today); c.options.Due && state == facts.StalenessCurrent {
 					continue
 				}
 				claim := facts.ClaimOf(f.Key, &v)
@@ -246,9 +246,9 @@ func (c *recheck) dates(v *checkedValue) []RecheckFinding {
 		return out
 	}
 	switch next, state := staleness(&v.value, v.area, today); state {
-	case "due":
+	case facts.StalenessDue:
 		add(CheckDue, "since "+next.String())
-	case "overdue":
+	case facts.StalenessOverdue:
 		add(CheckOverdue, fmt.Sprintf("due on %s, %d days of grace", next, v.area.GraceDays))
 	}
 	all := held(v.fact)

@@ -1,8 +1,10 @@
 package dataset
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"sayso/facts"
 	"sayso/facts/dataset/yamlx"
@@ -42,9 +44,9 @@ func (w *work) set(o SetOptions) (*SetResult, error) {
 	if fact == nil {
 		_, err := w.choose(o.Key, "")
 		if err == nil {
-			err = &Error{Kind: Refused, Message: o.Key + " is a candidate", Next: "confirm it first, or edit the candidate file"}
+			return nil, &Error{Kind: Refused, Message: o.Key + " is a candidate", Next: "confirm it first, or edit the candidate file"}
 		}
-		return nil, err
+		return nil, newFigure(err)
 	}
 	v := Value{DatedValue: facts.DatedValue{Unit: fact.Unit, Period: o.Period, From: o.From, To: o.To, Source: o.Source, SourceFile: o.SourceFile, Quote: o.Quote,
 		SourceType: o.SourceType, Method: o.Method}}
@@ -78,6 +80,20 @@ func (w *work) set(o SetOptions) (*SetResult, error) {
 		return nil, err
 	}
 	return result, w.writeDraft(topic.File, e.data[topic.File], o.Key)
+}
+
+// newFigure says how a figure that no topic file holds gets there: set adds values, a person writes the figure.
+func newFigure(err error) error {
+	var missing *Error
+	if !errors.As(err, &missing) || missing.Kind != NotFound {
+		return err
+	}
+	out := *missing
+	out.Next = "a new figure is written by hand into a topic file below topics/, with key, label, unit and values: []; then set adds its value"
+	if strings.HasPrefix(missing.Next, "did you mean ") {
+		out.Next = missing.Next + " " + out.Next
+	}
+	return &out
 }
 
 // writeDraft writes a topic file unless the changed fact would break a rule about values.

@@ -75,7 +75,7 @@ func get(s *facts.Snapshot, p facts.Params, today facts.Date) ([]byte, error) {
 }
 
 func resolve(s *facts.Snapshot, p facts.Params, today facts.Date) ([]byte, error) {
-	limit, err := p.Limit(defaultCandidates, facts.MaxCandidates)
+	limit, err := p.Limit(facts.DefaultCandidates, facts.MaxCandidates)
 	if err != nil {
 		return nil, err
 	}

@@ -288,22 +288,11 @@ func areaEntries(info *facts.Info, today facts.Date) []areaEntry {
 			Authorities: authorities[a.Namespace],
 		}
 		if !info.Static {
-			entry.Staleness = staleness(stat.EarliestScheduled, a.GraceDays, today)
+			entry.Staleness = facts.Staleness(stat.EarliestScheduled, a.GraceDays, today)
 		}
 		entries = append(entries, entry)
 	}
 	return entries
-}
-
-// staleness applies F§4.4 to the earliest promised day of an area.
-func staleness(next facts.Date, graceDays int, today facts.Date) string {
-	switch {
-	case next.IsZero() || today < next:
-		return "current"
-	case int(today) <= int(next)+graceDays:
-		return "due"
-	}
-	return "overdue"
 }
 
 // JWKS is /.well-known/jwks.json (F§7.4), a set without keys when the publisher has none.

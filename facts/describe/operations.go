@@ -46,9 +46,6 @@ const (
 	maxNameBytes     = 40
 )
 
-// defaultCandidates is how many candidates resolve_fact lists when not told (seed section 9.2).
-const defaultCandidates = 5
-
 // maxAgePattern admits every duration of F§4.2; the exact grammar is checked where the value is read.
 const maxAgePattern = `^(\d{1,5}[dwmy]|P[\dYMWD]+)$`
 
@@ -121,7 +118,7 @@ func OperationsOf(c Catalogue) []Operation {
 			Params: []Param{
 				{Name: "q", Type: "string", Required: true, Description: "Question or loose key"},
 				{Name: "namespace", Type: "string", Description: "Only this namespace" + listSuffix(namespaceNames(c), maxNamesBytes)},
-				{Name: "limit", Type: "integer", Minimum: 1, Maximum: facts.MaxCandidates, Default: defaultCandidates},
+				{Name: "limit", Type: "integer", Minimum: 1, Maximum: facts.MaxCandidates, Default: facts.DefaultCandidates},
 			},
 		},
 		{

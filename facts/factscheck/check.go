@@ -45,7 +45,7 @@ type fetcher interface {
 	Do(ctx context.Context, r safefetch.Request) (*safefetch.Response, error)
 }
 
-// checker is one run.
+// checker is one run. The items that its methods name are those of the table in F§12, a letter is a rule of that item.
 type checker struct {
 	Options
 	ctx     context.Context
@@ -89,14 +89,13 @@ func run(ctx context.Context, o Options, sources fetcher) *report.Report {
 		defer o.Fetch.Close()
 	}
 	o.Origin = strings.TrimRight(o.Origin, "/")
-	if plain := originOf(o.Origin); strings.EqualFold(plain, o.Origin) {
+	if plain := factshttp.OriginOf(o.Origin); strings.EqualFold(plain, o.Origin) {
 		o.Origin = plain // documents spell it in lower case, and are compared with it
 	}
-	c := &checker{Options: o, ctx: ctx, fetch: o.Fetch, sources: sources, slots: make(chan struct{}, atOnce), held: map[string]int{}, known: map[string]bool{}}
+	c := &checker{Options: o, ctx: ctx, fetch: o.Fetch, sources: sources, schemas: compiledSchemas(), slots: make(chan struct{}, atOnce), held: map[string]int{}, known: map[string]bool{}}
 	if c.sources == nil {
 		c.sources = o.Fetch
 	}
-	c.schemas = compileSchemas(o.Origin)
 	c.factsURL = o.Origin + "/.well-known/facts.json"
 	if c.checkDiscovery() {
 		c.checkL1()

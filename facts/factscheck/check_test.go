@@ -443,6 +443,14 @@ func TestFaultsOfBehaviour(t *testing.T) {
 				}
 			})
 		}},
+		"resolves elsewhere without its last middle segment": {broken{rule: "VF-L2-009e"}, func(s *site) {
+			s.facts[0]["key"] = "fr/smic/adult/hourly"
+			s.spoil = at("/f/resolve", func(b object, _ *reply) {
+				if b["query"] == "fr/smic/hourly" {
+					b["best"] = s.record(s.facts[1], s.facts[1]["values"].([]object)[0], -1)
+				}
+			})
+		}},
 		"verified tomorrow": {broken{rule: "VF-L3-015d", also: []string{"VF-L1-007a"}}, func(s *site) {
 			s.facts[1]["values"].([]object)[0]["verifiedDate"] = "2026-06-16"
 		}},

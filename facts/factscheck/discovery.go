@@ -62,9 +62,9 @@ func (c *checker) checkURLs(d *factshttp.Discovery) {
 		urls["mcp.url"], urls["mcp.serverCard"] = d.MCP.URL, d.MCP.ServerCard
 	}
 	for member, at := range urls {
-		switch origin := originOf(at); {
+		switch origin := factshttp.OriginOf(at); {
 		case at == "":
-		case origin == originOf(c.Origin):
+		case origin == factshttp.OriginOf(c.Origin):
 			c.pass("VF-L1-001f")
 		case !strings.HasPrefix(origin, "https://"):
 			c.warn("VF-L1-001f", c.factsURL, fmt.Sprintf("%s is no absolute https URL: %.200q", member, at), "write the URL with scheme and host")

@@ -133,15 +133,6 @@ func query(at, name, value string) string {
 	return at + sep + name + "=" + strings.ReplaceAll(url.QueryEscape(value), "+", "%20")
 }
 
-// originOf is scheme://host[:port] of an absolute URL, lower case, "" when it has none.
-func originOf(at string) string {
-	u, err := url.Parse(at)
-	if err != nil || u.Host == "" || u.Scheme == "" {
-		return ""
-	}
-	return strings.ToLower(u.Scheme + "://" + u.Host)
-}
-
 // date reads a date that may be absent; ok is false for text that is no calendar day.
 func date(s *string) (d facts.Date, ok bool) {
 	if s == nil {

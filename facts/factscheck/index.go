@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
-	"strings"
 
 	"sayso/facts"
 	"sayso/facts/factshttp"
@@ -152,9 +151,4 @@ func (c *checker) checkStability() {
 		c.expect(bytes.Equal(bodies[0], bodies[1]), "VF-L1-007b", at, "two fetches gave different bytes",
 			"build documents from the facts alone, sorted, without a clock (sayso facts build --verify tries it)")
 	}
-}
-
-// form joins words for the audit.
-func form(words ...string) string {
-	return strings.Join(strings.FieldsFunc(strings.Join(words, " "), func(r rune) bool { return r == '-' || r == '/' || r == ' ' }), " ")
 }

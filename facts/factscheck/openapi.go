@@ -1,6 +1,7 @@
 package factscheck
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"slices"
@@ -96,7 +97,7 @@ func (c *checker) checkOperation(base, path, method string, op operation) {
 		if err != nil {
 			return
 		}
-		r.Body = strings.NewReader(string(body))
+		r.Body = bytes.NewReader(body)
 		r.Header.Set("Content-Type", "application/json")
 	}
 	resp, err := c.do(c.fetch, r)

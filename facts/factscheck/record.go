@@ -138,12 +138,8 @@ func claimHash(has map[string]jcs.Raw) (hash string, ok bool) {
 	if err != nil {
 		return "", false
 	}
-	return digest(canonical), true
-}
-
-func digest(data []byte) string {
-	sum := sha256.Sum256(data)
-	return "sha256:" + hex.EncodeToString(sum[:])
+	sum := sha256.Sum256(canonical)
+	return "sha256:" + hex.EncodeToString(sum[:]), true
 }
 
 // plainString reads a JSON string, "" for anything else.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"sayso/facts"
 	"sayso/facts/factshttp"
 	"sayso/jcs"
 )
@@ -120,24 +121,15 @@ func (c *checker) checkAmbiguous() {
 
 // audit is 009e for one key: its own words must not lead elsewhere (F§6.11).
 func (c *checker) audit(e indexEntry) {
-	segments := strings.Split(e.Key, "/")
-	forms := []struct{ what, q string }{{"label", e.Label}, {"namespace and label", segments[0] + " " + e.Label}}
-	for _, a := range e.Aliases {
-		forms = append(forms, struct{ what, q string }{"alias", a})
-	}
-	forms = append(forms, struct{ what, q string }{"last two segments", form(segments[len(segments)-2:]...)})
-	if len(segments) > 2 {
-		forms = append(forms, struct{ what, q string }{"key without a segment", segments[0] + "/" + strings.Join(segments[2:], "/")})
-	}
-	for _, f := range forms {
-		r, at, ok := c.resolve("VF-L2-009e", f.q)
+	for _, f := range facts.AuditForms(e.Key, e.Label, e.Aliases) {
+		r, at, ok := c.resolve("VF-L2-009e", f.Query)
 		if !ok {
 			continue
 		}
 		switch {
 		case r.Best != nil && r.Best.Key != e.Key:
-			c.fail("VF-L2-009e", at, "the "+f.what+" of "+e.Key+" resolves to "+r.Best.Key, "add the words that tell the two apart to label or key, or an alias")
-		case r.Best == nil && f.what == "label":
+			c.fail("VF-L2-009e", at, fmt.Sprintf("%.200q (%s) resolves to %.200s, not to %s", f.Query, f.Form, r.Best.Key, e.Key), "add the words that tell the two apart to label or key, or an alias")
+		case r.Best == nil && f.Form == facts.FormLabel:
 			c.warn("VF-L2-009e", at, "the label of "+e.Key+" does not resolve", "make the label unmistakable, or add a synonym")
 		default:
 			c.pass("VF-L2-009e")

@@ -47,7 +47,7 @@ var rules = withSections([]report.Rule{
 	{ID: "VF-L2-009b", Title: "candidates are sorted by score, then key"},
 	{ID: "VF-L2-009c", Title: "a key scores 1 and an alias 0.95"},
 	{ID: "VF-L2-009d", Title: "an ambiguous label does not resolve"},
-	{ID: "VF-L2-009e", Title: "no key's own words resolve to another key"},
+	{ID: "VF-L2-009e", Title: "keys answer to their own words"},
 	{ID: "VF-L2-010a", Title: "a batch of 50 keys is answered"},
 	{ID: "VF-L2-010b", Title: "a batch of 51 keys is refused with 400"},
 	{ID: "VF-L2-010c", Title: "a miss inside a batch stands in its place"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -34,16 +35,19 @@ func (noLoader) Load(string) (any, error) {
 	return nil, errors.New("schemas are embedded, none is loaded")
 }
 
-// compileSchemas compiles the published schemas. They are part of the program, so an error is a fault of the build and not of the checked origin.
-func compileSchemas(origin string) schemas {
+// schemaOrigin is the origin under which the schemas are compiled. It is never the checked one, which may be no URL at all.
+const schemaOrigin = "https://publisher.example"
+
+// compiledSchemas compiles the published schemas. They are part of the program, so an error is a fault of the build.
+var compiledSchemas = sync.OnceValue(func() schemas {
 	compiler := jsonschema.NewCompiler()
 	compiler.UseLoader(noLoader{})
 	compiler.AssertFormat()
 	for _, name := range describe.SchemaNames() {
-		text, _ := describe.Schema(name, origin)
+		text, _ := describe.Schema(name, schemaOrigin)
 		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 		if err == nil {
-			err = compiler.AddResource(origin+"/schema/"+name, doc)
+			err = compiler.AddResource(schemaOrigin+"/schema/"+name, doc)
 		}
 		if err != nil {
 			panic(fmt.Sprintf("factscheck: embedded schema %s: %v", name, err))
@@ -51,14 +55,14 @@ func compileSchemas(origin string) schemas {
 	}
 	out := schemas{}
 	for _, name := range []string{schemaFacts, schemaIndex, schemaFact, schemaBatch, schemaChanges, schemaWellKnown, schemaUnknownKey, schemaNotHeld, schemaResolution} {
-		s, err := compiler.Compile(origin + "/schema/" + name)
+		s, err := compiler.Compile(schemaOrigin + "/schema/" + name)
 		if err != nil {
 			panic(fmt.Sprintf("factscheck: embedded schema %s: %v", name, err))
 		}
 		out[name] = s
 	}
 	return out
-}
+})
 
 // check validates a document and says what does not fit, "" when everything does. Text that is not strict JSON does not fit anything.
 func (s schemas) check(name string, data []byte) string {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"sayso/facts"
+	"sayso/facts/factshttp"
 	"sayso/jcs"
 	"sayso/jwk"
 )
@@ -46,9 +47,9 @@ func (c *checker) checkKeySet() {
 		c.unanswered("VF-L3-016a", at, "the key set could not be fetched", err)
 		return
 	}
-	if resp.FinalURL != "" && originOf(resp.FinalURL) != originOf(at) {
+	if resp.FinalURL != "" && factshttp.OriginOf(resp.FinalURL) != factshttp.OriginOf(at) {
 		c.keys.refused = "the key set redirects to another origin"
-		c.fail("VF-L3-016a", at, "the key set redirects to "+originOf(resp.FinalURL), "name the place of the key set itself in facts.json")
+		c.fail("VF-L3-016a", at, "the key set redirects to "+factshttp.OriginOf(resp.FinalURL), "name the place of the key set itself in facts.json")
 		return
 	}
 	var set struct {
@@ -76,8 +77,8 @@ func (c *checker) checkKeySet() {
 
 // checkKeysOwner makes sure that the key set is the one the publisher itself names: a record names any publisher it likes (F§13).
 func (c *checker) checkKeysOwner(at string) {
-	home := originOf(c.discovery.Publisher.URL)
-	if home == originOf(c.Origin) {
+	home := factshttp.OriginOf(c.discovery.Publisher.URL)
+	if home == factshttp.OriginOf(c.Origin) {
 		return
 	}
 	url := home + "/.well-known/facts.json"

@@ -155,8 +155,8 @@ func withoutQuery(at string) string {
 	return at
 }
 
-// originOf is the origin of an absolute URL, "" when it has none.
-func originOf(at string) string {
+// OriginOf is scheme://host[:port] of an absolute URL in lower case, "" when it has none.
+func OriginOf(at string) string {
 	u, err := url.Parse(at)
 	if err != nil || u.Host == "" || u.Scheme == "" {
 		return ""

@@ -2,8 +2,6 @@ package factshttp
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"net/http"
 	"strconv"
 	"strings"
@@ -177,11 +175,10 @@ func parseChange(raw []byte) (Change, error) {
 	if err != nil {
 		return Change{}, err
 	}
-	canonical, err := jcs.Canonical(raw)
+	link, err := facts.EntryLink(raw)
 	if err != nil {
 		return Change{}, err
 	}
-	sum := sha256.Sum256(canonical)
 	withdrawn, _ := facts.ParseDate(w.Withdrawn)
 	return Change{
 		Entry: facts.Entry{
@@ -190,7 +187,7 @@ func parseChange(raw []byte) (Change, error) {
 			Seq: w.Seq, DateBasis: w.DateBasis, Quote: w.Quote, Withdrawn: withdrawn, SupersededBy: w.SupersededBy, Correction: w.Correction,
 			Hash: w.Hash, PrevHash: text(w.PrevHash),
 		},
-		Link: "sha256:" + hex.EncodeToString(sum[:]),
+		Link: link,
 		JSON: raw,
 	}, nil
 }
@@ -263,7 +260,7 @@ func filterChanges(doc *ChangesResult, q facts.ChangesQuery) (*ChangesResult, er
 	}
 	limit := q.Limit
 	if limit <= 0 {
-		limit = 50
+		limit = facts.DefaultChanges
 	}
 	out := *doc
 	out.Entries, out.Next, out.JSON, out.whole = nil, "", nil, false

@@ -145,7 +145,7 @@ func (c *Client) answer(ctx context.Context, at string, data []byte, asked strin
 	if !sameKey(asked, r.Key) && !sameKey(asked, r.RequestedKey) {
 		return nil, answerError(at, "the record is for %s, which was not asked for", r.Key)
 	}
-	if sel.Period != "" && !samePeriod(sel.Period, r.Period) {
+	if sel.Period != "" && !facts.SamePeriod(sel.Period, r.Period) {
 		return nil, answerError(at, "the record is for the period %q, which was not asked for", report.Clean(r.Period))
 	}
 	if m.Resolved != nil {
@@ -186,19 +186,16 @@ func (c *Client) fill(ctx context.Context, out *Result, r *facts.Record, sel fac
 // RulePublisher is the rule of a record that an origin serves for somebody else.
 const RulePublisher = "VF-READ-001"
 
-// defaultGraceDays is how late a promised check may be; a record does not carry the publisher's own figure (F§4.4).
-const defaultGraceDays = 7
-
 // statusOn recomputes status (F§4.4, F§4.6 item 7).
 func statusOn(r *facts.Record, maxAge int, today facts.Date) string {
-	stale := !r.NextScheduledRefresh.IsZero() && int(today-r.NextScheduledRefresh) > defaultGraceDays
+	stale := facts.Staleness(r.NextScheduledRefresh, facts.DefaultGraceDays, today) == facts.StalenessOverdue
 	if maxAge >= 0 {
 		stale = int(today-r.VerifiedDate) > maxAge
 	}
 	if stale {
-		return "stale"
+		return facts.StatusStale
 	}
-	return "fresh"
+	return facts.StatusFresh
 }
 
 // sameKey compares two spellings of a key.
@@ -211,14 +208,6 @@ func sameKey(a, b string) bool {
 	kb, _ := facts.NormalizeKey(b, never)
 	return ka == kb
 }
-
-// samePeriod compares period labels after F§4.3.
-func samePeriod(a, b string) bool { return foldLabel(a) == foldLabel(b) }
-
-var labelFolder = strings.NewReplacer("/", "-", "\u2010", "-", "\u2011", "-", "\u2012", "-", "\u2013", "-", "\u2014", "-", "\u2015", "-", "\u2212", "-", "\ufe58", "-",
-	"\ufe63", "-", "\uff0d", "-")
-
-func foldLabel(label string) string { return strings.TrimSpace(labelFolder.Replace(label)) }
 
 func text(s *string) string {
 	if s == nil {

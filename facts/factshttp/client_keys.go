@@ -54,8 +54,8 @@ func (c *Client) keys(ctx context.Context, at, kid string) (*jwk.Set, error) {
 		return nil, err
 	case resp.Status != http.StatusOK:
 		return nil, statusError(at, resp)
-	case originOf(resp.FinalURL) != originOf(at):
-		return nil, answerError(at, "the key set redirects to %s; facts.json must name the place itself", originOf(resp.FinalURL))
+	case OriginOf(resp.FinalURL) != OriginOf(at):
+		return nil, answerError(at, "the key set redirects to %s; facts.json must name the place itself", OriginOf(resp.FinalURL))
 	}
 	set, err := jwk.ParseSet(resp.Body)
 	if err != nil {
@@ -83,7 +83,7 @@ func (c *Client) keySource(ctx context.Context, r *facts.Record) (source facts.K
 	if r.Signature == nil {
 		return nil, "", nil
 	}
-	origin := originOf(r.Publisher.URL)
+	origin := OriginOf(r.Publisher.URL)
 	if origin == "" {
 		return noKeys("publisher.url is no absolute URL, so it leads to no key set"), "", nil
 	}

@@ -91,7 +91,7 @@ func (c *Client) Batch(ctx context.Context, keys []string, sel facts.Selection) 
 	if err != nil {
 		return nil, err
 	}
-	out := &BatchResult{Results: make([]*Result, len(keys)), Status: "fresh"}
+	out := &BatchResult{Results: make([]*Result, len(keys)), Status: facts.StatusFresh}
 	if d.Static() || d.Facts.Batch == "" {
 		err = c.batchOneByOne(ctx, out, keys, sel)
 	} else {
@@ -101,8 +101,8 @@ func (c *Client) Batch(ctx context.Context, keys []string, sel facts.Selection) 
 		return nil, err
 	}
 	for _, r := range out.Results {
-		if r.Outcome == facts.OutcomeRecord && r.Status == "stale" {
-			out.Status = "stale"
+		if r.Outcome == facts.OutcomeRecord && r.Status == facts.StatusStale {
+			out.Status = facts.StatusStale
 		}
 	}
 	return out, nil
@@ -239,8 +239,8 @@ func (c *Client) resolveHere(ctx context.Context, d *Discovery, q, namespace str
 	if strings.TrimSpace(q) == "" {
 		return nil, &facts.ParameterError{Parameter: "q", Message: "q is empty; ask for words or a loose key"}
 	}
-	if limit < 1 || limit > 20 {
-		return nil, &facts.ParameterError{Parameter: "limit", Message: "limit is 1 to 20"}
+	if limit < 1 || limit > facts.MaxCandidates {
+		return nil, &facts.ParameterError{Parameter: "limit", Message: "limit is 1 to " + strconv.Itoa(facts.MaxCandidates)}
 	}
 	ranker, err := c.staticRanker(ctx, d)
 	if err != nil {

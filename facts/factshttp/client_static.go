@@ -30,7 +30,7 @@ func (c *Client) getStatic(ctx context.Context, d *Discovery, asked string, sel 
 	if err != nil {
 		return nil, err
 	}
-	ranking := ranker.Rank(asked, "", 5)
+	ranking := ranker.Rank(asked, "", facts.DefaultCandidates)
 	// A single segment is never a key and is not resolved, only a key or an alias by class (F§2.1).
 	resolves := ranking.Best && (strings.Contains(key, "/") || ranking.Hits[0].Score >= scoreAlias)
 	if !resolves {
@@ -65,7 +65,7 @@ func (c *Client) getFile(ctx context.Context, d *Discovery, key string, sel fact
 	out := &Result{URL: at, JSON: data, RequestedKey: r.RequestedKey}
 	if !holds(r, sel, c.today()) {
 		out.JSON = nil // the file holds the record that was not asked for
-		out.Outcome, out.Key, out.Label, out.Reason, out.Hint = facts.OutcomeNotHeld, r.Key, r.Label, "period not held", staticHint
+		out.Outcome, out.Key, out.Label, out.Reason, out.Hint = facts.OutcomeNotHeld, r.Key, r.Label, facts.ReasonNotHeld, staticHint
 		out.Held = []HeldPeriod{{Period: r.Period, From: r.EffectiveFrom, To: r.EffectiveTo}}
 		return out, nil
 	}
@@ -76,7 +76,7 @@ func (c *Client) getFile(ctx context.Context, d *Discovery, key string, sel fact
 // holds reports whether the one value of a file answers a selection. effectiveTo ends with the day before any later value, so the span of the file tells.
 func holds(r *facts.Record, sel facts.Selection, today facts.Date) bool {
 	if sel.Period != "" {
-		return r.Period != "" && samePeriod(sel.Period, r.Period)
+		return r.Period != "" && facts.SamePeriod(sel.Period, r.Period)
 	}
 	day := sel.AsOf
 	if day.IsZero() {

@@ -83,7 +83,7 @@ func TestClientChain_F8_5(t *testing.T) {
 }
 
 // Whoever answers for another origin does not say which keys are the publisher's.
-func TestClientKeySetStaysAtItsOrigin_F14(t *testing.T) {
+func TestClientKeySetStaysAtItsOrigin_F13(t *testing.T) {
 	p, other := newPublisher(t, false), newPublisher(t, false)
 	p.override["/.well-known/jwks.json"] = func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, other.origin+r.URL.Path, http.StatusFound)

@@ -2,6 +2,7 @@ package factshttp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -39,14 +40,17 @@ type VerifyResult struct {
 	Unavailable bool
 }
 
-// Verify verifies one record, wherever it came from (F§13). Keys are looked for in facts.json at the origin of publisher.url. The error says that data is
-// no record; everything else is in the result.
+// ErrNotRecord says that what was given or fetched is no record of a fact; the error behind it says why.
+var ErrNotRecord = errors.New("not a fact record")
+
+// Verify verifies one record, wherever it came from (F§13). Keys are looked for in facts.json at the origin of publisher.url. The error is
+// ErrNotRecord; everything else is in the result.
 func Verify(ctx context.Context, data []byte, o VerifyOptions) (*VerifyResult, error) {
 	r, err := facts.ParseRecord(data)
 	if err != nil {
-		return nil, fmt.Errorf("not a fact record: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrNotRecord, err)
 	}
-	c := NewClient(originOf(r.Publisher.URL), ClientOptions{Fetch: o.Fetch, Clock: o.Clock})
+	c := NewClient(OriginOf(r.Publisher.URL), ClientOptions{Fetch: o.Fetch, Clock: o.Clock})
 	today := c.today()
 	in := facts.VerifyOptions{Today: today, MaxAge: o.MaxAge, AsOf: o.AsOf}
 	out := &VerifyResult{Record: r, Status: statusOn(r, o.MaxAge, today), AgeDays: int(today - r.VerifiedDate)}
@@ -109,9 +113,9 @@ func (v *VerifyResult) also(ctx context.Context, c *Client) {
 	v.Findings = append(v.Findings, f)
 }
 
-// VerifyURL fetches a record and verifies it.
+// VerifyURL fetches a record and verifies it. The error is ErrNotRecord, *StatusError, *AnswerError, or one of safefetch.
 func VerifyURL(ctx context.Context, at string, o VerifyOptions) (*VerifyResult, error) {
-	c := NewClient(originOf(at), ClientOptions{Fetch: o.Fetch, Clock: o.Clock})
+	c := NewClient(OriginOf(at), ClientOptions{Fetch: o.Fetch, Clock: o.Clock})
 	data, err := c.get(ctx, at)
 	if err != nil {
 		return nil, err

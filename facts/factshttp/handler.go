@@ -166,8 +166,8 @@ var (
 	varyAccept   = []string{"Accept"}
 	varyCoding   = []string{"Accept, Accept-Encoding"}
 	gzipCoding   = []string{"gzip"}
-	statusFresh  = []string{"fresh"}
-	statusStale  = []string{"stale"}
+	statusFresh  = []string{facts.StatusFresh}
+	statusStale  = []string{facts.StatusStale}
 
 	typeJSON = []string{"application/json; charset=utf-8"}
 	typeText = []string{"text/plain; charset=utf-8"}

@@ -168,7 +168,7 @@ func (x *exchange) write(status int, body []byte) {
 }
 
 func statusHeader(status string) []string {
-	if status == "stale" {
+	if status == facts.StatusStale {
 		return statusStale
 	}
 	return statusFresh

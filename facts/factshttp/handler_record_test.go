@@ -227,7 +227,7 @@ func TestBatch(t *testing.T) { // F§5.2
 	}
 }
 
-// P4: while snapshots are swapped, every answer is wholly of one of them, documents included.
+// While snapshots are swapped, every answer is wholly of one of them, documents included.
 func TestSwapIsWhole(t *testing.T) {
 	s := newSite(t)
 	other := servedDataset(t)

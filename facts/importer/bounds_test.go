@@ -11,7 +11,7 @@ import (
 	"sayso/facts/importer"
 )
 
-// P6: what is beyond the bounds is refused by name, and the rest of the tree is read.
+// What is beyond the bounds is refused by name, and the rest of the tree is read.
 func TestForeignFilesAreBounded(t *testing.T) {
 	for name, c := range map[string]struct{ data, says string }{
 		"duplicate":      {"a: 1\na: 2\n", `"a" stands twice`},

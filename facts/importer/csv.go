@@ -17,7 +17,7 @@ import (
 // Columns are the columns of a CSV file (F§11.1). The first row names them, in any order; key, label, value and source must be there.
 var Columns = []string{"key", "label", "value", "unit", "period", "effectiveFrom", "effectiveTo", "source", "quote"}
 
-// Bounds of a CSV file (P6).
+// Bounds of a CSV file.
 const (
 	maxCSVBytes = 64 << 20
 	maxCSVRows  = 1_000_000

@@ -8,13 +8,14 @@ import (
 	"io/fs"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// Bounds of what is read from elsewhere (P6).
+// Bounds of what is read from elsewhere.
 const (
 	maxFileBytes = 4 << 20
 	maxTreeBytes = 512 << 20
@@ -43,7 +44,7 @@ func (t *taker) tree(src fs.FS, extensions []string, yield func(name string, dat
 				return fs.SkipDir
 			}
 			return nil
-		case e.IsDir() || !hasExtension(name, extensions):
+		case e.IsDir() || !slices.Contains(extensions, path.Ext(name)):
 			return nil
 		case !e.Type().IsRegular():
 			t.unreadable(name, 0, "it is no regular file", "links are not followed; copy the file")
@@ -63,15 +64,6 @@ func (t *taker) tree(src fs.FS, extensions []string, yield func(name string, dat
 		yield(name, data)
 		return nil
 	})
-}
-
-func hasExtension(name string, extensions []string) bool {
-	for _, x := range extensions {
-		if path.Ext(name) == x {
-			return true
-		}
-	}
-	return false
 }
 
 func readBounded(src fs.FS, name string) ([]byte, error) {

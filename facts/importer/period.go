@@ -3,9 +3,9 @@ package importer
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"sayso/facts"
+	"sayso/facts/dataset"
 )
 
 // year is a calendar of labelled years that begin on one day.
@@ -22,7 +22,7 @@ func yearOf(calendar facts.Calendar, key, starts string) year {
 		return year{calendar, "01-01"}
 	case starts != "":
 		return year{calendar, starts}
-	case startsInApril(key):
+	case dataset.StartsInApril(key):
 		return year{calendar, "04-01"}
 	}
 	return year{calendar, "04-06"}
@@ -72,9 +72,4 @@ func (y year) parse(label string) (n int, ok bool) {
 		return 0, false
 	}
 	return n, y.label(y.first(n), y.first(n), y.first(n)) == label
-}
-
-// startsInApril reports the keys whose yearly figures the uk starts on 1 April, as lint knows them.
-func startsInApril(key string) bool {
-	return strings.Contains(key, "wage") || strings.Contains(key, "national-insurance")
 }

@@ -159,25 +159,10 @@ func labelOf(words []string) string {
 	return label
 }
 
+// suggestion writes what is proposed as a mapping file, with what is not as comments behind it.
 func (s *suggester) suggestion() *Suggestion {
-	out := &Suggestion{}
-	var list []proposal
-	for key, ps := range s.byKey {
-		switch {
-		case len(ps) == 1 && !ps[0].mapped && facts.CheckKey(strings.ReplaceAll(key, releaseMark, "1")) == nil:
-			list = append(list, ps[0])
-		case len(ps) > 1 || !ps[0].mapped:
-			c := Collision{Key: key}
-			for _, p := range ps {
-				c.Paths = append(c.Paths, p.path)
-			}
-			slices.Sort(c.Paths)
-			out.Collisions = append(out.Collisions, c)
-		}
-	}
-	slices.SortFunc(list, func(a, b proposal) int { return strings.Compare(a.path, b.path) })
-	slices.SortFunc(out.Collisions, func(a, b Collision) int { return strings.Compare(a.Key, b.Key) })
-
+	list, collisions := s.sorted()
+	out := &Suggestion{Collisions: collisions}
 	var b strings.Builder
 	b.WriteString("# Suggested: check every key, label and unit before use. A key never changes its meaning.\n")
 	fmt.Fprintf(&b, "format: %s\nkind: %s\nparameters:", MappingFormat, s.m.Kind)
@@ -203,7 +188,7 @@ func (s *suggester) suggestion() *Suggestion {
 			b.WriteString("    unit: " + yamlx.Quote(p.unit) + "\n")
 		}
 	}
-	for _, c := range out.Collisions {
+	for _, c := range collisions {
 		if b.Len() > yamlx.MaxSize*7/8 {
 			b.WriteString("# further collisions are left out\n")
 			break
@@ -219,4 +204,24 @@ func (s *suggester) suggestion() *Suggestion {
 	}
 	out.Data = []byte(b.String())
 	return out
+}
+
+// sorted tells the keys that one path alone would get from those that several would, or that are outside the grammar.
+func (s *suggester) sorted() (list []proposal, collisions []Collision) {
+	for key, ps := range s.byKey {
+		switch {
+		case len(ps) == 1 && !ps[0].mapped && facts.CheckKey(strings.ReplaceAll(key, releaseMark, "1")) == nil:
+			list = append(list, ps[0])
+		case len(ps) > 1 || !ps[0].mapped:
+			c := Collision{Key: key}
+			for _, p := range ps {
+				c.Paths = append(c.Paths, p.path)
+			}
+			slices.Sort(c.Paths)
+			collisions = append(collisions, c)
+		}
+	}
+	slices.SortFunc(list, func(a, b proposal) int { return strings.Compare(a.path, b.path) })
+	slices.SortFunc(collisions, func(a, b Collision) int { return strings.Compare(a.Key, b.Key) })
+	return list, collisions
 }

@@ -145,8 +145,8 @@ func TestInterruptedIs130(t *testing.T) {
 func TestForeignTextCannotDraw(t *testing.T) {
 	var errs bytes.Buffer
 	e := &env{ctx: t.Context(), err: &errs}
-	e.render(failedError("label \x1b[2J\u009b1m\r of a publisher"))
-	if text := errs.String(); strings.ContainsAny(text, "\x1b\r\u009b") {
+	e.render(failedError("label \x1b[2J\u009b1m\r\u202e of a publisher"))
+	if text := errs.String(); strings.ContainsAny(text, "\x1b\r\u009b\u202e") {
 		t.Errorf("%q", text)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -64,7 +63,7 @@ type changedThere struct {
 	Entries  []jcs.Raw        `json:"entries"` // as received, newest first
 	Findings []report.Finding `json:"findings,omitempty"`
 
-	lines []string
+	rows table
 }
 
 // changePages bounds how often one publisher is asked for a further page.
@@ -86,7 +85,8 @@ func (p *publisher) changes(ctx context.Context, since facts.Date, area string) 
 		out.Head, out.Note = doc.ChainHead, report.Clean(doc.Note)
 		out.Findings = append(out.Findings, doc.Findings...)
 		for _, c := range doc.Entries {
-			out.Entries, out.lines = append(out.Entries, c.JSON), append(out.lines, changeLine(&c.Entry))
+			out.Entries = append(out.Entries, c.JSON)
+			out.rows.add(changeCells(&c.Entry)...)
 		}
 		if doc.Next == "" {
 			break
@@ -104,26 +104,26 @@ func (p *publisher) changes(ctx context.Context, since facts.Date, area string) 
 	return out, nil
 }
 
-// changeLine is one entry for people.
-func changeLine(c *facts.Entry) string {
-	what := fmt.Sprintf("%s -> %s", c.From.Text(), c.To.Text())
+// changeWidth bounds the values of one entry; the whole ones are in the JSON.
+const changeWidth = 40
+
+// changeCells is one entry for people: day, key, what happened, period.
+func changeCells(c *facts.Entry) []string {
+	const half = (changeWidth - len(" -> ")) / 2
+	what := shorten(c.From.Text(), half) + " -> " + shorten(c.To.Text(), half)
 	switch {
 	case c.To == facts.Null:
-		what = fmt.Sprintf("%s withdrawn", c.From.Text())
+		what = shorten(c.From.Text(), changeWidth) + " withdrawn"
 	case c.From == facts.Null:
-		what = c.To.Text()
+		what = shorten(c.To.Text(), changeWidth)
 	}
-	text := fmt.Sprintf("%s  %s  %s", c.VerifiedDate, c.FactKey, what)
 	if c.Unit != "" {
-		text += " " + c.Unit
-	}
-	if c.Period != "" {
-		text += " (" + c.Period + ")"
+		what += " " + c.Unit
 	}
 	if c.Correction {
-		text += " correction"
+		what += ", correction"
 	}
-	return report.Clean(text)
+	return []string{c.VerifiedDate.String(), c.FactKey, what, c.Period}
 }
 
 func (e *env) changes(ps publishers, since facts.Date, area string) error {
@@ -159,19 +159,20 @@ func (e *env) changes(ps publishers, since facts.Date, area string) error {
 }
 
 func writeChanges(w io.Writer, c *changed) error {
-	for _, there := range c.Publishers {
-		lines := there.lines
+	for i := range c.Publishers {
+		there, p := &c.Publishers[i], &printer{w: w}
 		if len(c.Publishers) > 1 {
-			lines = append([]string{there.Origin}, lines...)
+			p.line("%s", there.Origin)
 		}
 		if there.Count == 0 {
-			lines = append(lines, fmt.Sprintf("nothing changed since %s", c.Since))
+			p.line("nothing changed since %s", c.Since)
 		}
+		p.table(&there.rows, "")
 		if there.Note != "" {
-			lines = append(lines, "note: "+there.Note)
+			p.line("note: %s", there.Note)
 		}
-		if _, err := fmt.Fprintln(w, strings.Join(lines, "\n")); err != nil {
-			return err
+		if p.err != nil {
+			return p.err
 		}
 		if err := writeFindings(w, there.Findings); err != nil {
 			return err

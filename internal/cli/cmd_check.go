@@ -3,6 +3,7 @@ package cli
 import (
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -62,18 +63,26 @@ func (e *env) check(o factscheck.Options, html string, verbose bool) error {
 	if err := e.ctx.Err(); err != nil {
 		return err
 	}
+	reached := factscheck.Reached(r)
+	if !reached { // the rules that were not come to say nothing beside the one that tells why
+		r.Findings = slices.DeleteFunc(r.Findings, func(f report.Finding) bool { return f.Rule != "VF-L1-001a" })
+	}
 	if html != "" {
 		if err := writeHTML(html, r); err != nil {
 			return err
 		}
 	}
 	if err := e.answer(r, func(w io.Writer) error {
-		return r.WriteText(w, report.TextOptions{Color: e.wantsColor(w), Verbose: verbose})
+		width := e.textWidth()
+		if width == 0 {
+			width = maxTextWidth
+		}
+		return r.WriteText(w, report.TextOptions{Color: e.wantsColor(w), Verbose: verbose, Width: width})
 	}); err != nil {
 		return err
 	}
 	switch {
-	case !factscheck.Reached(r):
+	case !reached:
 		return answered(exitUnavailable)
 	case r.Failed():
 		return answered(exitFailed)

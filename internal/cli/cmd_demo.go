@@ -85,6 +85,8 @@ func (e *env) demo(once bool) error {
 	if err != nil {
 		return err
 	}
+	e.noteMoved("listen", e.config.Listen, public)
+	e.noteMoved("admin", e.config.Admin, private)
 	defer public.Close()
 	defer private.Close()
 	origin, err := e.config.PublicOrigin(public.Addr())
@@ -116,8 +118,11 @@ func (e *env) demo(once bool) error {
 	case err != nil && ctx.Err() == nil:
 		return err
 	}
-	if once {
+	switch {
+	case once:
 		end()
+	case ctx.Err() == nil:
+		e.note("serving until Ctrl-C ends it")
 	}
 	if err := <-served; err != nil {
 		return err
@@ -172,6 +177,13 @@ func (e *env) demoListener(key, address string) (net.Listener, error) {
 		return nil, unavailableError("cannot listen on %s: %v", address, bindCause(err)).withHint("choose another address with --%s", key)
 	}
 	return listener, nil
+}
+
+// noteMoved says when an address that was not chosen was taken, and which one is used instead.
+func (e *env) noteMoved(key, wanted string, got net.Listener) {
+	if !e.config.Set(key) && got.Addr().String() != wanted {
+		e.note("%s is taken: %s is used instead; choose one with --%s", wanted, got.Addr(), key)
+	}
 }
 
 // demoCatalogue makes or reuses the sample publisher below the data folder and loads it as serve does.

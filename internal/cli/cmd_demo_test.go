@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"bytes"
 	"net"
 	"os"
 	"strings"
@@ -12,7 +13,7 @@ import (
 	"sayso/internal/config"
 )
 
-// The walk ends within ten seconds of a built binary (experience 10). The race detector takes its own time.
+// The walk ends within ten seconds of a built binary. The race detector takes its own time.
 func TestDemoIsQuick(t *testing.T) {
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)
@@ -42,7 +43,9 @@ func TestDemoTakesFreePorts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		listener, err := (&env{config: settings}).demoListener("listen", address)
+		var errs bytes.Buffer
+		e := &env{config: settings, err: &errs}
+		listener, err := e.demoListener("listen", address)
 		if flags != nil {
 			if codeOf(t, err) != exitUnavailable {
 				t.Errorf("an address that was chosen: %v", err)
@@ -54,6 +57,10 @@ func TestDemoTakesFreePorts(t *testing.T) {
 		}
 		if listener.Addr().String() == address {
 			t.Errorf("two listeners at %s", address)
+		}
+		e.noteMoved("listen", address, listener)
+		if want := address + " is taken: " + listener.Addr().String() + " is used instead"; !strings.Contains(errs.String(), want) {
+			t.Errorf("%q lacks %q", errs.String(), want)
 		}
 		listener.Close()
 	}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -117,6 +116,9 @@ func (a *auditResult) write(w io.Writer) error {
 	return p.err
 }
 
+// shownRivals is how many of the figures that a question fits are named; the JSON names all.
+const shownRivals = 3
+
 // writeOutcome prints the questions of one outcome, key by key.
 func (a *auditResult) writeOutcome(p *printer, outcome string) {
 	key := ""
@@ -139,7 +141,7 @@ func (a *auditResult) writeOutcome(p *printer, outcome string) {
 		}
 		rivals := ""
 		if len(r.Rivals) > 0 {
-			rivals = "fits " + strings.Join(r.Rivals, " ")
+			rivals = "fits " + firstOf(r.Rivals, shownRivals)
 		}
 		list.add(r.Form, `"`+shorten(r.Query, 48)+`"`, rivals)
 	}

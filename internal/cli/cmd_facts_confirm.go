@@ -149,6 +149,10 @@ func (e *env) answerConfirmed(dir string, list []dataset.Confirmed) error {
 			e.note("warning: %s: %s", c.Key, warning)
 		}
 	}
+	if len(list) == 0 {
+		e.note("no candidate and no unconfirmed derived value waits in %s; sayso facts import makes candidates, sayso facts show %s lists what is there", dir, shellWord(dir))
+		return nil
+	}
 	e.note("next: sayso facts lint %s, then sign and build", shellWord(dir))
 	return nil
 }
@@ -160,7 +164,11 @@ func (r confirmedResult) write(w io.Writer) error {
 		list.add(c.Date.String(), listedFigure(c.Value, ""), periodOrDay(c.Period, c.From), actWord(c), c.Key)
 	}
 	p.table(&list, "")
-	if len(r.Confirmed) != 1 {
+	switch len(r.Confirmed) {
+	case 0:
+		p.line("nothing to confirm")
+	case 1:
+	default:
 		p.line("%s confirmed", plural(len(r.Confirmed), "value"))
 	}
 	return p.err

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -123,6 +124,14 @@ func (e *env) readMapping(r importRequest) (*importer.Mapping, error) {
 		return importer.NewMapping(r.kind), nil
 	}
 	data, err := e.readInput(r.mapping, 16<<20)
+	if errors.Is(err, fs.ErrNotExist) {
+		f := notFoundError("there is no mapping file %s", r.mapping)
+		if r.kind == importer.CSV {
+			return nil, f.withHint("a mapping of a table of your own is a short file; examples/facts/mappings/csv.yaml is one")
+		}
+		return nil, f.withHint("name another with --map, or let one be proposed").
+			withRun("sayso facts import " + shellWord(r.dir) + " " + string(r.kind) + " --suggest " + shellWord(r.source))
+	}
 	if err != nil {
 		return nil, err
 	}

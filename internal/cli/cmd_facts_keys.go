@@ -37,7 +37,8 @@ func newFactsKeys(e *env) *cobra.Command {
 	for _, child := range []*cobra.Command{
 		newFactsKeysAdd(e),
 		newFactsKeysEnd(e, "retire", "Mark a key as one that signs no more",
-			"Retire marks a key from a day on as one that signs no more. It stays listed and its signatures hold. The only key in force is not retired.",
+			"Retire marks a key from a day on as one that signs no more. It stays listed and its signatures hold. The only key in force is not retired; "+
+				"when its successor does not sign yet, the answer says from which day on something can be signed again.",
 			"day on which it stopped signing (default: today, UTC)", dataset.RetireKey),
 		newFactsKeysEnd(e, "revoke", "Mark a key as one that is no longer trusted",
 			"Revoke marks a key from a day on as one that is no longer trusted: readers refuse its signatures over values verified after that day. Such values have to be "+
@@ -99,11 +100,22 @@ func (e *env) listKeys(dir string) error {
 		}
 		var list table
 		for _, k := range result.Keys {
-			list.add(k.Kid, k.State, keyDays(k), plural(k.Signatures, "signature"), k.Thumbprint)
+			list.add(k.Kid, keyState(k), plural(k.Signatures, "signature"), k.Thumbprint)
 		}
 		p.table(&list, "")
 		return p.err
 	})
+}
+
+// keyState is the state of a key with its day, short enough for a line with a thumbprint.
+func keyState(k listedKey) string {
+	switch k.State {
+	case "in force":
+		return "in force since " + k.ValidFrom
+	case "not yet in force":
+		return "begins " + k.ValidFrom
+	}
+	return keyDays(k)
 }
 
 func keyDays(k listedKey) string {
@@ -142,7 +154,7 @@ func newFactsKeysAdd(e *env) *cobra.Command {
 				return err
 			}
 			listed, err := dataset.AddKey(dir, key, validFrom, today())
-			return e.answerKey(dir, listed, err)
+			return e.answerKey(dir, listed, false, err)
 		},
 	}
 	c.Flags().StringVar(&file, "key", "", "private key file, or JWK Set with one public key; - for standard input")
@@ -196,15 +208,26 @@ func newFactsKeysEnd(e *env, verb, short, long, dateHelp string, end func(dir, k
 				return err
 			}
 			key, err := end(dir, rest[0], on, today())
-			return e.answerKey(dir, key, err)
+			return e.answerKey(dir, key, true, err)
 		},
 	}
 	c.Flags().StringVar(&date, "date", "", dateHelp)
 	return c
 }
 
-// answerKey prints the key as it is listed now, and what has to be done for readers to see it.
-func (e *env) answerKey(dir string, key jwk.Key, err error) error {
+// unsignedUntil warns of the days on which no key of a folder may sign.
+func unsignedUntil(set *jwk.Set, today facts.Date) string {
+	switch day, ok := dataset.SigningFrom(set, today); {
+	case !ok:
+		return "no listed key can sign any more: list a successor with facts keys add"
+	case day > today:
+		return "nothing can be signed before " + day.String() + ", when the next key begins"
+	}
+	return ""
+}
+
+// answerKey prints the key as it is listed now, and what has to be done for readers to see it. A key that ended may leave nothing to sign with.
+func (e *env) answerKey(dir string, key jwk.Key, ended bool, err error) error {
 	if err != nil {
 		return actFailure(dir, err)
 	}
@@ -219,15 +242,22 @@ func (e *env) answerKey(dir string, key jwk.Key, err error) error {
 		}
 	}
 	result := struct {
-		Folder string    `json:"folder"`
-		Key    listedKey `json:"key"`
-	}{dir, describeKey(key, used)}
+		Folder  string    `json:"folder"`
+		Key     listedKey `json:"key"`
+		Warning string    `json:"warning,omitempty"` // when something can be signed again
+	}{Folder: dir, Key: describeKey(key, used)}
+	if ended {
+		result.Warning = unsignedUntil(folder.Keys, today())
+	}
 	if err := e.answer(result, func(w io.Writer) error {
 		p := &printer{w: w}
 		p.line("%s  %s  %s  %s", result.Key.Kid, result.Key.State, keyDays(result.Key), result.Key.Thumbprint)
 		return p.err
 	}); err != nil {
 		return err
+	}
+	if result.Warning != "" {
+		e.note("warning: %s", result.Warning)
 	}
 	e.note("next: sayso facts lint %s, then build: readers learn of keys from the published jwks.json", shellWord(dir))
 	return nil

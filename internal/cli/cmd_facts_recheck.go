@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -80,6 +81,17 @@ func nothingFetched(items []dataset.RecheckItem) bool {
 	})
 }
 
+// unreached are the distinct pages that gave no answer to look at.
+func (r recheckResult) unreached() map[string]bool {
+	out := map[string]bool{}
+	for _, i := range r.Items {
+		if slices.ContainsFunc(i.Findings, func(f dataset.RecheckFinding) bool { return f.Kind == dataset.CheckSourceError }) {
+			out[i.Source] = true
+		}
+	}
+	return out
+}
+
 func (r recheckResult) write(w io.Writer) error {
 	p := &printer{w: w}
 	clean := 0
@@ -88,7 +100,12 @@ func (r recheckResult) write(w io.Writer) error {
 			clean++
 		}
 	}
-	p.line("%s, %s fetched: %d as they were, %d to look at", plural(len(r.Items), "value"), plural(r.Sources, "page"), clean, len(r.Items)-clean)
+	silent := len(r.unreached())
+	fetched := plural(r.Sources-silent, "page") + " fetched"
+	if silent > 0 {
+		fetched += fmt.Sprintf(", %d not reached", silent)
+	}
+	p.line("%s, %s: %d as they were, %d to look at", plural(len(r.Items), "value"), fetched, clean, len(r.Items)-clean)
 	for _, i := range r.Items {
 		if len(i.Findings) == 0 {
 			continue

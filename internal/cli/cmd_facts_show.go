@@ -189,7 +189,7 @@ func (f *shownFact) write(w io.Writer) error {
 		p.line("\nchanges")
 		list := table{right: map[int]bool{1: true, 3: true}}
 		for _, c := range f.Changes {
-			list.add(c.VerifiedDate.String(), c.From.Text(), "to", c.To.Text(), c.Period)
+			list.add(c.VerifiedDate.String(), listedFigure(c.From, ""), "to", listedFigure(c.To, ""), c.Period)
 		}
 		p.table(&list, "  ")
 	}

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"errors"
 	"io"
+	"io/fs"
 	"net/url"
 	"path/filepath"
 
@@ -54,7 +56,11 @@ const maxKeyFile = 64 << 10
 func (e *env) readPrivateKey(path string) (*jwk.PrivateKey, error) {
 	passphrase := func() ([]byte, error) { return e.passphrase(false) }
 	if path != "-" {
-		return keyfile.Load(path, passphrase)
+		key, err := keyfile.Load(path, passphrase)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, notFoundError("there is no key file %s", path).withHint("name another with --key, or make a key").withRun("sayso keys new --kid NAME-YYYY-MM")
+		}
+		return key, err
 	}
 	data, err := io.ReadAll(io.LimitReader(e.in, maxKeyFile+1))
 	if err != nil {

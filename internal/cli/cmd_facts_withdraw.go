@@ -25,10 +25,8 @@ func newFactsWithdraw(e *env) *cobra.Command {
 				return err
 			}
 			o.Key = key
-			for _, name := range []string{"from", "source", "reason"} {
-				if !cmd.Flags().Changed(name) {
-					return usageError("--%s is missing", name).withRun(cmd.CommandPath() + " --help")
-				}
+			if err := needFlags(cmd, "from", "source", "reason"); err != nil {
+				return err
 			}
 			if o.From, err = dateFlag("from", from); err != nil {
 				return err

@@ -36,7 +36,13 @@ func newGet(e *env) *cobra.Command {
 		Example: "  sayso get uk/income-tax/personal-allowance --from https://figures.example\n" +
 			"  sayso get uk/income-tax/personal-allowance --max-age 30d --value\n" +
 			"  sayso get uk/minimum-wage/apprentice --as-of 2025-06-01 --json",
-		Args: cobra.ExactArgs(1),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usageError("get takes one key, and %d words were given", len(args)).
+					withHint("put the words into quotes, or let the key be found").withRun("sayso resolve " + shellWord(strings.Join(args, " ")))
+			}
+			return cobra.ExactArgs(1)(cmd, args)
+		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			sel, err := s.selection()
 			if err != nil {

@@ -78,7 +78,7 @@ func writeReadiness(w io.Writer, ready *server.Readiness) error {
 		return err
 	}
 	for _, c := range ready.Checks {
-		if _, err := fmt.Fprintf(w, "%-8s %s: %s\n", c.Level, c.ID, oneLine(c.Message)); err != nil {
+		if _, err := fmt.Fprintf(w, "%-8s %s: %s\n", c.Level, c.ID, printable(c.Message)); err != nil {
 			return err
 		}
 	}

@@ -85,6 +85,6 @@ func (e *env) makeKey(kid, path string, seal bool) error {
 	if !result.Sealed {
 		e.note("the key is not sealed: whoever can read %s can sign as you", path)
 	}
-	e.note("next: sayso facts sign DIR --key %s", path)
+	e.note("next: sayso facts sign DIR --key %[1]s; where another key signs already, first sayso facts keys add DIR --key %[1]s", shellWord(path))
 	return nil
 }

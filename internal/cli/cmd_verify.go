@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
@@ -12,6 +13,7 @@ import (
 
 	"sayso/facts"
 	"sayso/facts/factshttp"
+	"sayso/internal/config"
 	"sayso/jcs"
 	"sayso/jwk"
 	"sayso/report"
@@ -98,12 +100,10 @@ func (e *env) verify(name string, v *verifying) error {
 	}); err != nil {
 		return err
 	}
-	switch code := verifyCode(result, v.requireSignature); code {
-	case exitOK:
-		return nil
-	default:
+	if code := verifyCode(result, v.requireSignature); code != exitOK {
 		return answered(code)
 	}
+	return nil
 }
 
 // verifyFrom reads the record from where it is and verifies it.
@@ -116,7 +116,7 @@ func (e *env) verifyFrom(name string, v *verifying, o factshttp.VerifyOptions) (
 		if err := checkTyped(u); err != nil {
 			return nil, err
 		}
-		origin := originOf(name)
+		origin := factshttp.OriginOf(name)
 		o.Fetch = newFetch(append([]string{origin}, o.Also...)...)
 		result, err := factshttp.VerifyURL(e.ctx, name, o)
 		var status *factshttp.StatusError
@@ -138,34 +138,65 @@ func (e *env) verifyFrom(name string, v *verifying, o factshttp.VerifyOptions) (
 	}
 	o.Fetch = newFetch(allowed...)
 	result, err := factshttp.Verify(e.ctx, data, o)
+	if what := otherDocument(data); err != nil && what != "" {
+		return nil, failedError("%s is %s, not a fact record", inputName(name), what).withHint("verify takes one record, as a GET of its key answers")
+	}
 	return result, notRecord(name, "", err)
 }
 
 // notRecord tells what was found instead of a record.
 func notRecord(name, origin string, err error) error {
-	var malformed *jcs.Error
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &malformed), strings.HasPrefix(err.Error(), "not a fact record"):
-		if name == "-" {
-			name = "standard input"
-		}
-		return failedError("%s: %s", name, report.Clean(err.Error()))
+	case errors.Is(err, factshttp.ErrNotRecord):
+		return failedError("%s: %s", inputName(name), report.Clean(err.Error()))
 	}
 	return readFailure(origin, err)
 }
 
-func (e *env) readRecord(name string) ([]byte, error) {
-	in := e.in
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		in = f
+func inputName(name string) string {
+	if name == "-" {
+		return "standard input"
 	}
+	return name
+}
+
+// otherDocument names the answers of a publisher that are easily taken for a record, "" for anything else.
+func otherDocument(data []byte) string {
+	var doc struct {
+		Error   string    `json:"error"`
+		Results []jcs.Raw `json:"results"`
+	}
+	switch err := jcs.Decode(data, &doc); {
+	case err != nil:
+		return ""
+	case doc.Results != nil:
+		return "a batch of " + plural(len(doc.Results), "answer")
+	case doc.Error != "":
+		return "a miss (" + report.Clean(shorten(doc.Error, 40)) + ")"
+	}
+	return ""
+}
+
+// addressWithoutScheme is the URL that a path such as figures.example/f/a/b means when there is no such file.
+func addressWithoutScheme(name string) string {
+	host, path, ok := strings.Cut(name, "/")
+	if origin := config.WithScheme(host); ok && origin != "" {
+		return origin + "/" + path
+	}
+	return ""
+}
+
+func (e *env) readRecord(name string) ([]byte, error) {
+	in, err := e.openInput(name)
+	if url := addressWithoutScheme(name); errors.Is(err, fs.ErrNotExist) && url != "" {
+		return nil, notFoundError("%s does not exist", name).withHint("a URL has a scheme; did you mean %s?", url)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
 	data, err := io.ReadAll(io.LimitReader(in, maxRecordFile+1))
 	switch {
 	case err != nil:
@@ -184,7 +215,7 @@ func publisherOrigin(data []byte) string {
 	if err != nil {
 		return ""
 	}
-	return originOf(record.Publisher.URL)
+	return factshttp.OriginOf(record.Publisher.URL)
 }
 
 func readKeySet(path string) (*jwk.Set, error) {

@@ -45,7 +45,23 @@ func (e *env) answer(v any, text func(w io.Writer) error) error {
 
 // note tells the person something that is not the answer.
 func (e *env) note(format string, args ...any) {
-	fmt.Fprintf(e.noteWriter(), "%s\n", oneLine(fmt.Sprintf(format, args...)))
+	fmt.Fprintf(e.noteWriter(), "%s\n", printable(fmt.Sprintf(format, args...)))
+}
+
+// openInput opens a file that the user named, standard input for "-".
+func (e *env) openInput(name string) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(e.in), nil
+	}
+	return os.Open(name)
+}
+
+// noteWriter is where notes go.
+func (e *env) noteWriter() io.Writer {
+	if e.quiet {
+		return io.Discard
+	}
+	return e.err
 }
 
 // getenv reads the environment the command was started with.

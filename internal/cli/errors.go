@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"strings"
 
 	"sayso/internal/config"
 	"sayso/internal/keyfile"
 	"sayso/jcs"
+	"sayso/report"
 )
 
 // exitCode is what the process returns. The numbers are a promise to scripts.
@@ -98,6 +99,7 @@ func answered(code exitCode) error { return &failure{code: code, silent: true} }
 func asFailure(ctx context.Context, err error) *failure {
 	var f *failure
 	var setting *config.Error
+	var path *fs.PathError
 	switch {
 	case errors.As(err, &f):
 		return f
@@ -107,6 +109,8 @@ func asFailure(ctx context.Context, err error) *failure {
 		return &failure{code: exitInterrupted, message: "interrupted"}
 	case errors.Is(err, keyfile.ErrRefused), errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrExist):
 		return refusedError("%v", err)
+	case errors.As(err, &path) && errors.Is(err, fs.ErrNotExist):
+		return notFoundError("%s does not exist", path.Path)
 	case errors.Is(err, fs.ErrNotExist):
 		return notFoundError("%v", err)
 	}
@@ -130,30 +134,20 @@ func (e *env) render(f *failure) {
 			return
 		}
 	}
-	fmt.Fprintf(e.err, "%s %s\n", e.paint(e.err, "31", "sayso:"), oneLine(f.message))
+	fmt.Fprintf(e.err, "%s %s\n", e.paint(e.err, "31", "sayso:"), printable(f.message))
 	if f.hint != "" {
-		fmt.Fprintln(e.err, "hint:", oneLine(f.hint))
+		fmt.Fprintln(e.err, "hint:", printable(f.hint))
 	}
 	if f.run != "" {
 		fmt.Fprintln(e.err, "run: ", f.run)
 	}
 }
 
-// oneLine keeps foreign text in a message from drawing on the terminal: control characters become spaces, lines stay.
-func oneLine(s string) string {
-	clean := []rune(s)
-	for i, r := range clean {
-		if r < 0x20 && r != '\n' || r >= 0x7f && r < 0xa0 {
-			clean[i] = ' '
-		}
+// printable keeps foreign text in a message from drawing on the terminal; its lines stay.
+func printable(s string) string {
+	lines := strings.Split(s, "\n")
+	for i := range lines {
+		lines[i] = report.Clean(lines[i])
 	}
-	return string(clean)
-}
-
-// noteWriter is where notes go.
-func (e *env) noteWriter() io.Writer {
-	if e.quiet {
-		return io.Discard
-	}
-	return e.err
+	return strings.Join(lines, "\n")
 }

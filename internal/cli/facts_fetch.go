@@ -15,7 +15,7 @@ type sourceFetcher struct{ client *safefetch.Client }
 
 func newSourceFetcher(publisherURL string) sourceFetcher {
 	return sourceFetcher{safefetch.New(safefetch.Policy{
-		UserAgent:    "sayso/" + buildinfo.Get().Version + " (+" + publisherURL + ")",
+		UserAgent:    buildinfo.UserAgent() + " (+" + publisherURL + ")",
 		MaxBytes:     8 << 20,
 		MaxRedirects: 5,
 		Timeout:      30 * time.Second,

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"sayso/facts"
 	"sayso/facts/dataset"
 	"sayso/report"
@@ -88,10 +90,8 @@ func actFailure(dir string, err error) error {
 	case errors.As(err, &folder):
 		f := failedError("%s: %v", dir, folder).withRun("sayso facts lint " + shellWord(dir))
 		f.hint = folder.Cause().Next
-		for _, finding := range folder.Report.Findings {
-			if finding.Rule == "VF-D-013" && finding.Outcome == report.Fail {
-				f.code = exitRefused // key material must leave the folder before anything else is looked at
-			}
+		if _, held := keyMaterial(folder); held {
+			f.code = exitRefused
 		}
 		return f
 	case errors.As(err, &act):
@@ -109,6 +109,26 @@ func actFailure(dir string, err error) error {
 		return f
 	}
 	return err
+}
+
+// keyMaterial is the finding of a private key in a folder: it must leave the folder before anything else is looked at.
+func keyMaterial(refused *dataset.FolderError) (finding report.Finding, held bool) {
+	for _, f := range refused.Report.Findings {
+		if f.Rule == "VF-D-013" && f.Outcome == report.Fail {
+			return f, true
+		}
+	}
+	return report.Finding{}, false
+}
+
+// needFlags refuses a command line without the flags that have no default.
+func needFlags(cmd *cobra.Command, names ...string) error {
+	for _, name := range names {
+		if !cmd.Flags().Changed(name) {
+			return usageError("--%s is missing", name).withRun(cmd.CommandPath() + " --help")
+		}
+	}
+	return nil
 }
 
 // dateFlag reads a day given on the command line; "" is the zero date.

@@ -13,6 +13,9 @@ import (
 	"sayso/report"
 )
 
+// maxTextWidth is the widest that prose is set.
+const maxTextWidth = 100
+
 // textWidth is how wide prose is set: the terminal's width, at most 100 columns. Elsewhere lines are not broken, so that tools see whole ones.
 func (e *env) textWidth() int {
 	f, ok := e.out.(*os.File)
@@ -23,7 +26,7 @@ func (e *env) textWidth() int {
 	if err != nil || width < 40 {
 		return 80
 	}
-	return min(width, 100)
+	return min(width, maxTextWidth)
 }
 
 // table is lines of cells set in columns two blanks apart. Publisher text is cleaned of what could draw on a terminal.
@@ -117,6 +120,39 @@ func shorten(s string, n int) string {
 	return string([]rune(s)[:n-1]) + "…"
 }
 
+// wrap breaks each line of a text between words where it would be wider than width; a longer word stays whole.
+func wrap(s string, width int) string {
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		var b strings.Builder
+		column := 0
+		for j, word := range strings.Split(line, " ") {
+			n := utf8.RuneCountInString(word)
+			switch {
+			case j == 0:
+			case column+1+n > width:
+				b.WriteByte('\n')
+				column = 0
+			default:
+				b.WriteByte(' ')
+				column++
+			}
+			b.WriteString(word)
+			column += n
+		}
+		lines[i] = b.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// firstOf joins the first n words of a list and counts the rest.
+func firstOf(words []string, n int) string {
+	if len(words) <= n {
+		return strings.Join(words, " ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(words[:n], " "), len(words)-n)
+}
+
 // printer collects the first write error, so that a text of many lines reads as one.
 type printer struct {
 	w   io.Writer
@@ -126,7 +162,7 @@ type printer struct {
 // line prints one line of the answer; foreign text in it cannot draw on a terminal.
 func (p *printer) line(format string, args ...any) {
 	if p.err == nil {
-		_, p.err = fmt.Fprintln(p.w, oneLine(fmt.Sprintf(format, args...)))
+		_, p.err = fmt.Fprintln(p.w, printable(fmt.Sprintf(format, args...)))
 	}
 }
 

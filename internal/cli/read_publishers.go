@@ -75,7 +75,11 @@ func (e *env) publishers(r *reading) (publishers, error) {
 		out = append(out, p)
 	}
 	if len(out) == 0 {
-		return nil, usageError("there is no publisher to ask").withHint("name one with --from ORIGIN, or list them as [[publisher]] tables with an origin in the settings file")
+		where := "the settings file"
+		if e.config.File != "" {
+			where += " " + e.config.File
+		}
+		return nil, usageError("there is no publisher to ask").withHint("name one with --from ORIGIN, or list them as [[publisher]] tables with an origin in %s", where)
 	}
 	return out, nil
 }
@@ -91,7 +95,7 @@ func newPublisher(known config.Publisher, allowed string) *publisher {
 // newFetch returns a client that may also reach origins on this machine: those that the user typed or allowed. A document of another publisher gains nothing
 // from it, because every publisher has a client of its own.
 func newFetch(typed ...string) *safefetch.Client {
-	policy := safefetch.Policy{UserAgent: "sayso/" + buildinfo.Get().Version, MaxBytes: 16 << 20, Timeout: 30 * time.Second, MaxRedirects: 3}
+	policy := safefetch.Policy{UserAgent: buildinfo.UserAgent(), MaxBytes: 16 << 20, Timeout: 30 * time.Second, MaxRedirects: 3}
 	for _, origin := range typed {
 		if at := safefetch.LoopbackOf(origin); at != "" {
 			policy.Loopback = append(policy.Loopback, at)
@@ -104,21 +108,16 @@ func newFetch(typed ...string) *safefetch.Client {
 func typedOrigin(text string) (string, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.User != nil || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" {
-		return "", usageError("%q is not an origin", text).withHint("an origin is https://HOST, without a path")
+		f := usageError("%q is not an origin", text).withHint("an origin is https://HOST, without a path")
+		if meant := config.WithScheme(text); meant != "" {
+			f.withHint("it has no scheme; did you mean %s?", meant)
+		}
+		return "", f
 	}
 	if err := checkTyped(u); err != nil {
 		return "", err
 	}
-	return originOf(text), nil
-}
-
-// originOf is the origin of an absolute URL, "" when it has none.
-func originOf(text string) string {
-	u, err := url.Parse(text)
-	if err != nil || u.Scheme == "" || u.Host == "" {
-		return ""
-	}
-	return strings.ToLower(u.Scheme + "://" + u.Host)
+	return factshttp.OriginOf(text), nil
 }
 
 func checkTyped(u *url.URL) error {
@@ -131,7 +130,7 @@ func checkTyped(u *url.URL) error {
 // pinOf reads the pin of a publisher: thumbprints of keys, a chain head, or both, separated by commas or spaces.
 func pinOf(p config.Publisher) factshttp.Pin {
 	var pin factshttp.Pin
-	for _, part := range strings.FieldsFunc(p.Pin, func(r rune) bool { return r == ',' || r == ' ' }) {
+	for _, part := range config.PinParts(p.Pin) {
 		if strings.HasPrefix(part, "sha256:") {
 			pin.ChainHead = part
 		} else {

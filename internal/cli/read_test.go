@@ -241,7 +241,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// What may be typed (hardening 5): https, and http on this machine alone.
+// What may be typed: https, and http on this machine alone.
 func TestTypedOrigin(t *testing.T) {
 	for text, want := range map[string]string{
 		"https://figures.example": "https://figures.example", "https://Figures.Example/": "https://figures.example", "http://127.0.0.1:8470": "http://127.0.0.1:8470",

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"sayso/facts"
 	"sayso/internal/buildinfo"
 	"sayso/internal/config"
 )
@@ -87,7 +88,7 @@ func newRoot(e *env) *cobra.Command {
 		Long: "Sayso publishes official figures with their source, the day they were last checked and a signature, answers for them over HTTP and MCP, " +
 			"and reads and checks what others publish.\n\n" +
 			"Answers go to standard output, everything else to standard error. Settings come from flags, SAYSO_ variables and a TOML file, in this order.",
-		Example:           "  sayso serve --facts figures\n  sayso version --json",
+		Example:           "  sayso demo\n  sayso get uk/income-tax/personal-allowance --from https://figures.example",
 		Version:           buildinfo.Get().Version,
 		SilenceUsage:      true,
 		SilenceErrors:     true,
@@ -101,8 +102,13 @@ func newRoot(e *env) *cobra.Command {
 	}
 	root.SetVersionTemplate(versionText(buildinfo.Get()))
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError("%s: %v", cmd.CommandPath(), err).withRun(cmd.CommandPath() + " --help")
+		f := usageError("%s: %v", cmd.CommandPath(), err).withRun(cmd.CommandPath() + " --help")
+		if near := nearestFlag(cmd, err); near != "" {
+			f.withHint("did you mean --%s?", near)
+		}
+		return f
 	})
+	root.SetHelpFunc(writeHelp)
 	flags := root.PersistentFlags()
 	flags.String("data", "", "folder for keys and databases (default: the user's state folder)")
 	flags.String("config", "", "settings file (TOML)")
@@ -115,6 +121,29 @@ func newRoot(e *env) *cobra.Command {
 	group(root)
 	offerSchemas(root, e)
 	return root
+}
+
+// helpWidth is how wide the paragraphs of a help text are set; lines of examples and flags stand as they are written.
+const helpWidth = 92
+
+// writeHelp prints what a command does and how it is called.
+func writeHelp(cmd *cobra.Command, _ []string) {
+	about := cmd.Long
+	if about == "" {
+		about = cmd.Short
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n%s", wrap(about, helpWidth), cmd.UsageString())
+}
+
+// nearestFlag is the flag that an unknown one most likely means, "" when none is near or the error is another.
+func nearestFlag(cmd *cobra.Command, err error) string {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
+		return ""
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	return facts.NearestName(unknown.GetSpecifiedName(), names)
 }
 
 // addCommands hangs the registered commands under their nouns.

@@ -84,7 +84,7 @@ func TestAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	const allowance = "/f/uk/income-tax/personal-allowance"
-	writeFile(t, "sayso.toml", "[[publisher]]\norigin = \"https://a.example\"\npin = \"PIN\"\n")
+	writeFile(t, "sayso.toml", "[[publisher]]\norigin = \"https://a.example\"\npin = \"kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k\"\n")
 	seen := map[string]bool{}
 	check := func(command, schema, answer string) {
 		t.Helper()

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -25,6 +26,9 @@ type Config struct {
 
 	Publishers []Publisher `toml:"publisher" help:"Publishers that get and mcp ask, in this order: [[publisher]] tables with origin and, to hold it to what was seen before, pin. They stand in the file only."`
 
+	// File is the settings file: the one that was read, or where one is looked for; "" when the user has no configuration folder.
+	File string `toml:"-"`
+
 	// Sources says for each key of the file where its effective value comes from.
 	Sources map[string]Source `toml:"-"`
 }
@@ -32,7 +36,7 @@ type Config struct {
 // Publisher is one facts origin the reader trusts to be asked.
 type Publisher struct {
 	Origin string `toml:"origin" json:"origin"`
-	// Pin is a JWK thumbprint or a chain head that must still fit; empty pins nothing.
+	// Pin is what must still fit: JWK thumbprints, a chain head, or both, separated by commas or spaces; empty pins nothing.
 	Pin string `toml:"pin" json:"pin,omitempty"`
 }
 
@@ -114,6 +118,9 @@ func (c *Config) check() error {
 		if err := checkOrigin(p.Origin); err != nil {
 			return c.refuse("publisher", fmt.Sprintf("number %d: %v", i+1, err))
 		}
+		if err := checkPin(p.Pin); err != nil {
+			return c.refuse("publisher", fmt.Sprintf("number %d: %v", i+1, err))
+		}
 		if slices.ContainsFunc(c.Publishers[:i], func(q Publisher) bool { return q.Origin == p.Origin }) {
 			return c.refuse("publisher", fmt.Sprintf("%s stands there twice", p.Origin))
 		}
@@ -129,10 +136,47 @@ func (c *Config) refuse(key, reason string) error {
 func checkOrigin(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		if meant := WithScheme(text); meant != "" {
+			return fmt.Errorf("%q is not an origin: it has no scheme; did you mean %s?", text, meant)
+		}
 		return fmt.Errorf("%q is not an origin such as https://figures.example", text)
 	}
 	if u.Scheme+"://"+u.Host != text {
 		return fmt.Errorf("%q has more than scheme, host and port; write %s://%s", text, strings.ToLower(u.Scheme), u.Host)
+	}
+	return nil
+}
+
+var bareHost = regexp.MustCompile(`^(?i:localhost|[a-z0-9-]+(?:\.[a-z0-9-]+)+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?$`)
+
+// WithScheme is the origin that a host typed without a scheme means, http on this machine and https elsewhere; "" for anything but HOST or HOST:PORT.
+func WithScheme(text string) string {
+	if !bareHost.MatchString(text) {
+		return ""
+	}
+	u, err := url.Parse("https://" + text)
+	if err != nil {
+		return ""
+	}
+	if address, err := netip.ParseAddr(u.Hostname()); strings.EqualFold(u.Hostname(), "localhost") || err == nil && address.IsLoopback() {
+		return "http://" + text
+	}
+	return "https://" + text
+}
+
+var pinPart = regexp.MustCompile(`^(?:[A-Za-z0-9_-]{43}|sha256:[0-9a-f]{64})$`)
+
+// PinParts are the parts of a pin.
+func PinParts(pin string) []string {
+	return strings.FieldsFunc(pin, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+// checkPin refuses what nothing could ever fit.
+func checkPin(pin string) error {
+	for _, part := range PinParts(pin) {
+		if !pinPart.MatchString(part) {
+			return fmt.Errorf("pin %q is neither the thumbprint of a key (43 characters of base64url) nor a chain head (sha256: and 64 hex digits)", part)
+		}
 	}
 	return nil
 }

@@ -71,7 +71,10 @@ func TestRefusals(t *testing.T) {
 		"wrong word":               {flags: map[string]string{"color": "red"}, want: []string{"--color: color:"}},
 		"address":                  {flags: map[string]string{"listen": "8470"}, want: []string{"--listen: listen:", "HOST:PORT"}},
 		"origin with a path":       {flags: map[string]string{"origin": "https://figures.example/x"}, want: []string{"--origin", "write https://figures.example"}},
-		"origin without scheme":    {flags: map[string]string{"origin": "figures.example"}, want: []string{"--origin", "not an origin"}},
+		"origin without scheme":    {flags: map[string]string{"origin": "figures.example"}, want: []string{"--origin", "not an origin", "did you mean https://figures.example?"}},
+		"loopback without scheme":  {flags: map[string]string{"origin": "127.0.0.1:8470"}, want: []string{"did you mean http://127.0.0.1:8470?"}},
+		"malformed pin":            {file: "[[publisher]]\norigin=\"https://a.example\"\n[[publisher]]\norigin=\"https://b.example\"\npin=\"sha256:12\"\n", want: []string{"sayso.toml: publisher: number 2:", `pin "sha256:12" is neither`}},
+		"pin cut short":            {file: "[[publisher]]\norigin=\"https://a.example\"\npin=\"kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4\"\n", want: []string{"publisher: number 1:", "43 characters"}},
 		"origin with user":         {flags: map[string]string{"origin": "https://u@figures.example"}, want: []string{"--origin"}},
 		"network":                  {env: []string{"SAYSO_TRUSTED_PROXY=10.0.0.0/8,nonsense"}, want: []string{"SAYSO_TRUSTED_PROXY", `"nonsense" is not a network`}},
 		"publisher twice":          {file: "[[publisher]]\norigin=\"https://a.example\"\n[[publisher]]\norigin=\"https://a.example\"\n", want: []string{"publisher: https://a.example stands there twice"}},
@@ -132,11 +135,11 @@ func TestTestVariablesAreKnown(t *testing.T) {
 
 func TestPublishersKeepFileOrder(t *testing.T) {
 	quiet(t)
-	c, err := config.Load(config.Inputs{File: file(t, "[[publisher]]\norigin=\"https://b.example\"\npin=\"p\"\n[[publisher]]\norigin=\"http://127.0.0.1:8470\"\n")})
+	c, err := config.Load(config.Inputs{File: file(t, "[[publisher]]\norigin=\"https://b.example\"\npin=\"kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k\"\n[[publisher]]\norigin=\"http://127.0.0.1:8470\"\n")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(c.Publishers) != 2 || c.Publishers[0] != (config.Publisher{Origin: "https://b.example", Pin: "p"}) || c.Publishers[1].Origin != "http://127.0.0.1:8470" {
+	if len(c.Publishers) != 2 || c.Publishers[0] != (config.Publisher{Origin: "https://b.example", Pin: "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k"}) || c.Publishers[1].Origin != "http://127.0.0.1:8470" {
 		t.Errorf("%+v", c.Publishers)
 	}
 }

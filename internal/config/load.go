@@ -84,6 +84,7 @@ func (c *Config) loadFile(flag, variable string) error {
 		}
 		path = filepath.Join(folder, "sayso", "config.toml")
 	}
+	c.File = path
 	text, err := os.ReadFile(path)
 	if optional && errors.Is(err, fs.ErrNotExist) {
 		return nil

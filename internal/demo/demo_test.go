@@ -44,7 +44,7 @@ func prepare(t *testing.T, folder, origin string, key *demo.Key) *dataset.SignRe
 	return result
 }
 
-// One publisher, every sample figure, signed for its origin; again only when the origin changed (SURFACES 2).
+// One publisher, every sample figure, signed for its origin; again only when the origin changed.
 func TestPrepare(t *testing.T) {
 	dir := t.TempDir()
 	folder, key := filepath.Join(dir, "facts"), signingKey(t, filepath.Join(dir, "keys"))

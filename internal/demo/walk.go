@@ -15,8 +15,8 @@ import (
 	"sayso/safefetch"
 )
 
-// MaxLine is the longest line of an answer, in characters.
-const MaxLine = 190
+// maxLine is the longest line of an answer, in characters.
+const maxLine = 190
 
 // Step is one step of the walk.
 type Step struct {
@@ -296,11 +296,11 @@ func replace(object []byte, name, value string) []byte {
 	return []byte("{" + strings.TrimPrefix(b.String(), ",") + "}")
 }
 
-// clip cuts a text to one line of at most MaxLine characters.
+// clip cuts a text to one line of at most maxLine characters.
 func clip(text string) string {
 	text = report.Clean(text)
-	if utf8.RuneCountInString(text) <= MaxLine {
+	if utf8.RuneCountInString(text) <= maxLine {
 		return text
 	}
-	return string([]rune(text)[:MaxLine-2]) + " …"
+	return string([]rune(text)[:maxLine-2]) + " …"
 }

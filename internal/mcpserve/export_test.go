@@ -10,7 +10,7 @@ import (
 // NewTools serves any tools behind the same reader as NewFacts, each call within timeout.
 func NewTools(origin string, t Tools, id Identity, timeout time.Duration) http.Handler {
 	server := newServer(id, t, timeout)
-	return newEndpoint(FactsOptions{PublicOrigin: origin}, func() *mcp.Server { return server })
+	return newEndpoint(origin, func() *mcp.Server { return server })
 }
 
 // ParseMessage is parseMessage for the fuzz test: whether a message is admitted, else the error's line.

@@ -22,8 +22,8 @@ import (
 	"sayso/jcs"
 )
 
-// DefaultMaxBody is the largest request body in bytes.
-const DefaultMaxBody = 1 << 20
+// maxBody is the largest request body in bytes.
+const maxBody = 1 << 20
 
 // streamTimeout ends a stream a client holds open; a call has ended by then (callTimeout).
 const streamTimeout = callTimeout + 5*time.Second
@@ -38,34 +38,23 @@ type FactsOptions struct {
 	Version string
 	// PublicOrigin is scheme://host[:port]; its host is what the Host header must name.
 	PublicOrigin string
-	// AllowedHosts are further host names to answer for, without a port.
-	AllowedHosts []string
-	// MaxBody bounds a request body in bytes; 0 means DefaultMaxBody.
-	MaxBody int64
 }
 
 // NewFacts serves the three facts tools over Streamable HTTP at whatever path it is mounted.
 func NewFacts(o FactsOptions) http.Handler {
 	source := &factsSource{options: o}
-	return newEndpoint(o, source.server)
+	return newEndpoint(o.PublicOrigin, source.server)
 }
 
 // newEndpoint puts the strict reader in front of whatever server is current, nil while there is none.
-func newEndpoint(o FactsOptions, server func() *mcp.Server) http.Handler {
-	e := &endpointHandler{
-		hosts:   allowedHosts(o.PublicOrigin, o.AllowedHosts),
-		maxBody: o.MaxBody,
-		server:  server,
-	}
-	if e.maxBody <= 0 {
-		e.maxBody = DefaultMaxBody
-	}
+func newEndpoint(origin string, server func() *mcp.Server) http.Handler {
+	e := &endpointHandler{hosts: allowedHosts(origin), server: server}
 	e.sdk = mcp.NewStreamableHTTPHandler(
 		func(r *http.Request) *mcp.Server { return r.Context().Value(serverKey{}).(*mcp.Server) },
 		&mcp.StreamableHTTPOptions{
 			Stateless:                    true,
 			JSONResponse:                 true,
-			MaxRequestBodyBytes:          e.maxBody,
+			MaxRequestBodyBytes:          maxBody,
 			DisableLocalhostProtection:   true, // the Host list decides; the SDK's rule refuses a proxy on the same machine
 			PropagateRequestCancellation: true,
 		})
@@ -104,10 +93,9 @@ type serverKey struct{}
 // endpointHandler is the strict HTTP reader in front of the SDK. Whatever answers tools/call without the SDK would
 // stand behind the same checks, between accept and sdk.
 type endpointHandler struct {
-	hosts   []string
-	maxBody int64
-	server  func() *mcp.Server
-	sdk     http.Handler
+	hosts  []string
+	server func() *mcp.Server
+	sdk    http.Handler
 }
 
 func (e *endpointHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -162,10 +150,10 @@ func (e *endpointHandler) accept(w http.ResponseWriter, r *http.Request) (m mess
 	// The SDK wants both types named even where one is enough, and refuses the header of a resumed stream.
 	r.Header.Set("Accept", "application/json, text/event-stream")
 	r.Header.Del("Last-Event-ID")
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, e.maxBody))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		if _, large := errors.AsType[*http.MaxBytesError](err); large {
-			refuse(w, http.StatusRequestEntityTooLarge, "body too large", "a message may have at most "+strconv.FormatInt(e.maxBody, 10)+" bytes")
+			refuse(w, http.StatusRequestEntityTooLarge, "body too large", "a message may have at most "+strconv.Itoa(maxBody)+" bytes")
 		} else {
 			refuse(w, http.StatusBadRequest, "invalid body", "the body could not be read to its end")
 		}
@@ -222,19 +210,17 @@ func acceptsJSON(values []string) bool {
 	return len(values) == 0
 }
 
-// allowedHosts is the Host list: the origin's host, the named ones and, on a loopback origin, every loopback spelling.
-func allowedHosts(origin string, more []string) []string {
-	var hosts []string
-	if u, err := url.Parse(origin); err == nil && u.Host != "" {
-		hosts = append(hosts, strings.ToLower(u.Hostname()))
+// allowedHosts is the Host list: the origin's host and, on a loopback origin, every loopback spelling.
+func allowedHosts(origin string) []string {
+	u, err := url.Parse(origin)
+	if err != nil || u.Host == "" {
+		return nil
 	}
-	for _, host := range more {
-		hosts = append(hosts, hostName(host))
+	host := strings.ToLower(u.Hostname())
+	if isLoopback(host) {
+		return []string{host, "localhost", "127.0.0.1", "::1"}
 	}
-	if slices.ContainsFunc(hosts, isLoopback) {
-		hosts = append(hosts, "localhost", "127.0.0.1", "::1")
-	}
-	return hosts
+	return []string{host}
 }
 
 func isLoopback(host string) bool {

@@ -7,10 +7,12 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"sayso/facts"
 	"sayso/facts/factstest"
@@ -30,7 +32,16 @@ func options(s *facts.Snapshot) mcpserve.FactsOptions {
 		Today:        func() facts.Date { return factstest.Today },
 		Version:      "1.2.3",
 		PublicOrigin: factstest.Origin,
-		MaxBody:      16 << 10,
+	}
+}
+
+// settled waits until no more goroutines run than before: one that has said it is done may still be leaving.
+func settled(t *testing.T, before int) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d goroutines before, %d after", before, runtime.NumGoroutine())
+		}
 	}
 }
 

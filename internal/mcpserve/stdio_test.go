@@ -196,13 +196,7 @@ func TestStdioStops(t *testing.T) {
 	}
 	feed.Close()
 	in.Close()
-	for range 100 {
-		if runtime.NumGoroutine() <= before {
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	t.Errorf("%d goroutines before, %d after", before, runtime.NumGoroutine())
+	settled(t, before)
 }
 
 type brokenWriter struct{}

@@ -129,7 +129,7 @@ func TestPanicIs500WithRequestID(t *testing.T) {
 }
 
 // An answer that breaks off must not look finished: the connection is closed in the middle of the body.
-func TestPanicInsideAnAnswerCutsIt_P4(t *testing.T) {
+func TestPanicInsideAnAnswerCutsIt(t *testing.T) {
 	var log safeBuffer
 	s := start(t, server.Options{Log: slog.New(slog.NewJSONHandler(&log, nil)), Public: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, `{"value":1`)
@@ -152,8 +152,8 @@ func TestPanicInsideAnAnswerCutsIt_P4(t *testing.T) {
 	}
 }
 
-// F14, DNS rebinding: the private listener answers for addresses, localhost and the names it was given.
-func TestPrivateHosts_F14(t *testing.T) {
+// DNS rebinding: the private listener answers for addresses, localhost and the names it was given.
+func TestPrivateHosts(t *testing.T) {
 	s := start(t, server.Options{PrivateHosts: []string{"admin.internal"}})
 	port := s.private[strings.LastIndexByte(s.private, ':'):]
 	for host, want := range map[string]int{
@@ -237,7 +237,7 @@ func TestRateLimit(t *testing.T) {
 	})
 }
 
-// F6: an oversized header is 431, an oversized body stops at the cap.
+// An oversized header is 431, an oversized body stops at the cap.
 func TestOversizedRequests(t *testing.T) {
 	s := start(t, server.Options{Public: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := io.ReadAll(r.Body); err != nil {
@@ -262,7 +262,7 @@ func TestOversizedRequests(t *testing.T) {
 	}
 }
 
-// F5: a client that never finishes its header is cut off, and others are served meanwhile.
+// A client that never finishes its header is cut off, and others are served meanwhile.
 func TestSlowHeaderIsCutOff(t *testing.T) {
 	s := start(t, server.Options{Public: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {})})
 	var slow []net.Conn
@@ -307,7 +307,7 @@ type zeros struct{}
 
 func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 
-// P7: what is in flight is finished, what comes later is refused, and Run returns nil.
+// What is in flight is finished, what comes later is refused, and Run returns nil.
 func TestDrain(t *testing.T) {
 	entered, finish := make(chan struct{}), make(chan struct{})
 	s := start(t, server.Options{Public: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -447,8 +447,8 @@ func TestReload(t *testing.T) {
 	}
 }
 
-// P4: a change that came while the first state was read is loaded, and so is whatever came while the folder could not be looked at.
-func TestReloadMissesNothing_P4(t *testing.T) {
+// A change that came while the first state was read is loaded, and so is whatever came while the folder could not be looked at.
+func TestReloadMissesNothing(t *testing.T) {
 	c := &counting{loaded: "before", print: "after"}
 	s := start(t, server.Options{Reloader: c, PollInterval: 10 * time.Millisecond})
 	readyz := func() string { _, body := fetch(t, s.private+"/readyz"); return body }
@@ -463,8 +463,8 @@ func TestReloadMissesNothing_P4(t *testing.T) {
 	}
 }
 
-// P4: a fault in the loader refuses the change and leaves the server as it was.
-func TestReloadSurvivesAPanic_P4(t *testing.T) {
+// A fault in the loader refuses the change and leaves the server as it was.
+func TestReloadSurvivesAPanic(t *testing.T) {
 	c := &counting{loaded: "a", print: "b", panics: true}
 	s := start(t, server.Options{Reloader: c, PollInterval: 10 * time.Millisecond})
 	eventually(t, "the fault is shown", func() bool {
