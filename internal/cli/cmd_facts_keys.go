@@ -115,17 +115,10 @@ func keyState(k listedKey) string {
 	case "not yet in force":
 		return "begins " + k.ValidFrom
 	}
-	return keyDays(k)
-}
-
-func keyDays(k listedKey) string {
-	switch {
-	case k.Revoked != "":
+	if k.Revoked != "" {
 		return "revoked " + k.Revoked
-	case k.Retired != "":
-		return "retired " + k.Retired
 	}
-	return "from " + k.ValidFrom
+	return "retired " + k.Retired
 }
 
 func newFactsKeysAdd(e *env) *cobra.Command {
@@ -251,7 +244,7 @@ func (e *env) answerKey(dir string, key jwk.Key, ended bool, err error) error {
 	}
 	if err := e.answer(result, func(w io.Writer) error {
 		p := &printer{w: w}
-		p.line("%s  %s  %s  %s", result.Key.Kid, result.Key.State, keyDays(result.Key), result.Key.Thumbprint)
+		p.line("%s  %s  %s", result.Key.Kid, keyState(result.Key), result.Key.Thumbprint)
 		return p.err
 	}); err != nil {
 		return err
