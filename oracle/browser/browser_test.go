@@ -17,6 +17,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"sayso/facts"
+	"sayso/facts/dataset"
 	"sayso/facts/factshttp"
 	"sayso/facts/factstest"
 	"sayso/internal/web"
@@ -274,6 +275,39 @@ func TestT18DatesDoNotMove(t *testing.T) {
 		}
 		if got := evaluate[string](t, ctx, `JSON.parse(document.querySelector('script[type="application/ld+json"]').textContent).datePublished`); got != "2026-10-04" {
 			t.Errorf("in %s the JSON-LD says %s", zone, got)
+		}
+	}
+}
+
+// A static site verifies in the browser and searches without a server behind it.
+func TestStaticSite(t *testing.T) {
+	var handler http.Handler
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }))
+	t.Cleanup(server.Close)
+	folder, loaded := dataset.Load(os.DirFS(filepath.Join(tools.Root(), "facts", "dataset", "testdata", "sample")))
+	if loaded.Failed() {
+		t.Fatal(loaded.Findings)
+	}
+	out := filepath.Join(t.TempDir(), "site")
+	built, err := dataset.Build(t.Context(), folder, dataset.BuildOptions{
+		Origin: server.URL, Out: out, Today: facts.DateOf(today), AsOf: facts.DateOf(today), Pages: web.Pages()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if built.Level != "L3" {
+		t.Fatalf("the sample builds as %s", built.Level)
+	}
+	handler = http.FileServer(http.Dir(out))
+	ctx, asked := tab(t)
+	do(t, ctx, chromedp.Navigate(server.URL+"/"), chromedp.WaitVisible("#q"), chromedp.SendKeys("#q", "personal allowance"), chromedp.WaitVisible(".suggestions a"))
+	page := evaluate[string](t, ctx, `document.querySelector(".suggestions a").href`)
+	ok, bad := steps(t, ctx, page)
+	if len(bad) > 0 || len(ok) != 6 {
+		t.Errorf("%s: ok %q, bad %q", page, ok, bad)
+	}
+	for _, url := range asked() {
+		if !strings.HasPrefix(url, server.URL+"/") {
+			t.Errorf("a page asked for %s", url)
 		}
 	}
 }
