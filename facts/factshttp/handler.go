@@ -85,6 +85,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // serve writes an answer or returns why there is none; nothing has been written when it returns an error.
 func (h *handler) serve(x *exchange) error {
 	if id := x.id; id == routeNone || id == routeMCP || id == routeCard && h.MCP == nil {
+		x.view = h.view()
+		h.negotiate(x, h.Pages.Problem != nil)
 		return &problem{kind: kindNotFound, message: "nothing is served at this path; the index of facts is at /f"}
 	}
 	if m := x.r.Method; m != http.MethodGet && m != http.MethodHead && (m != http.MethodPost || x.id != routeIndex) {

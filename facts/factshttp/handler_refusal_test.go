@@ -127,6 +127,9 @@ func TestRefusalsHaveTheAskedForm(t *testing.T) { // F§4.1: format wins over Ac
 	if w := s.get("/f/uk/no-such/thing", "Accept", "text/html"); w.Code != 404 || !strings.Contains(w.Body.String(), "miss uk/no-such/thing") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
+	if w := s.get("/nowhere", "Accept", "text/html"); w.Code != 404 || !strings.Contains(w.Body.String(), "problem 404") {
+		t.Errorf("a path without a page: %d %s", w.Code, w.Body)
+	}
 	if w := s.get("/f/uk/no-such/thing?format=txt"); w.Code != 404 || !strings.HasPrefix(w.Body.String(), "unknown key uk/no-such/thing") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
