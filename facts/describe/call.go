@@ -10,7 +10,8 @@ import (
 	"sayso/jcs"
 )
 
-// Result of a tool call: JSON is the same bytes HTTP serves. IsError is set for refused arguments only, with Text the message.
+// Result of a tool call. JSON is the answer: over a snapshot the bytes HTTP serves, a miss included. IsError says that there is none and Text why: refused
+// arguments, or, where the tools read foreign publishers, one that is out of reach or does not verify.
 type Result struct {
 	JSON    []byte
 	IsError bool

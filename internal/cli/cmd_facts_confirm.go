@@ -26,7 +26,7 @@ func newFactsConfirm(e *env) *cobra.Command {
 			"--offline: it must answer over https from a declared authority, and a quote or value that it lacks is a warning.\n\n" +
 			"With --converted nobody has read the source, and the answer says so to every reader: it is for figures of sourceType derived or methodology that carry their " +
 			"method. They are dated with the upstream's own check date, else with --date, the day of the upstream snapshot. --all takes every candidate at once.",
-		Example: "  sayso facts confirm figures uk/income-tax/personal-allowance --value 12570 --by 'R. Reader'\n" +
+		Example: "  sayso facts confirm figures uk/income-tax/personal-allowance --value 12570 --by 'rates desk'\n" +
 			"  sayso facts confirm figures uk/income-tax/personal-allowance --period 2026-27 --value 12570 --offline\n" +
 			"  sayso facts confirm figures --all --converted --date 2026-08-21",
 		Args: cobra.ArbitraryArgs,

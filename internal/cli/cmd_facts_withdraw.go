@@ -16,7 +16,7 @@ func newFactsWithdraw(e *env) *cobra.Command {
 		Short: "Say that a source no longer states a figure",
 		Long: "Withdraw ends a figure: readers keep getting an answer, which says withdrawn, why, and what replaces it. Like a confirmation it is an act of reading: the " +
 			"page that shows the withdrawal is fetched unless --offline, and the day of reading is at most seven days back. The history stays.",
-		Example: "  sayso facts withdraw figures uk/income-tax/personal-allowance --from 2027-04-06 --source https://www.gov.uk/income-tax-rates --reason 'abolished' --by 'R. Reader'\n" +
+		Example: "  sayso facts withdraw figures uk/income-tax/personal-allowance --from 2027-04-06 --source https://www.gov.uk/income-tax-rates --reason 'abolished' --by 'rates desk'\n" +
 			"  sayso facts withdraw figures uk/old --from 2027-04-06 --source https://www.gov.uk/new --reason renamed --superseded-by uk/new/rate",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
