@@ -74,6 +74,9 @@ func (j *job) finish() {
 	if len(values) < total {
 		j.fact.Previous = nil
 	}
+	if j.m.Kind == CSV {
+		j.fact.Unit = values[0].Unit // the first row's cell may be one that was refused
+	}
 	j.fact.Values = values
 	j.report.Taken++
 	j.report.Values += len(values)
