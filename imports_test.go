@@ -29,9 +29,9 @@ var (
 	// values are the foundations that a core may use: safefetch and translog would bring the network and a clock with them.
 	values      = []string{"jcs", "jwk", "jws", "report"}
 	factsAll    = []string{"facts", "facts/describe", "facts/dataset", "facts/importer", "facts/factshttp", "facts/factscheck"}
-	businessAll = []string{"business", "business/answer", "business/hours", "business/bizhttp", "business/bizcheck"}
+	businessAll = []string{"business", "business/answer", "business/hours", "business/bundle", "business/bizhttp", "business/bizcheck"}
 	gidpAll     = []string{"gidp", "gidp/profile", "gidp/provider", "gidp/gidpa2a", "gidp/gidpcheck", "gidp/lab"}
-	inner       = []string{"internal/app", "internal/buildinfo", "internal/keyfile", "internal/config"}
+	inner       = []string{"internal/app", "internal/proof", "internal/proof/...", "internal/buildinfo", "internal/keyfile", "internal/config"}
 	adapters    = []string{"internal/store/...", "internal/mcpserve", "internal/web"}
 )
 
@@ -64,7 +64,9 @@ var table = map[string]pkg{
 	"business":          {imports: values, third: []string{"golang.org/x/text"}, pure: true},
 	"business/answer":   {imports: join(values, []string{"business", "business/hours"}), third: []string{"golang.org/x/text"}, pure: true},
 	"business/hours":    {imports: values, pure: true},
-	"business/bizhttp":  {imports: join(foundations, []string{"business", "business/answer", "business/hours"})},
+	// bundle reads and writes the forms a business imports and exports; it knows no clock and no disk.
+	"business/bundle":   {imports: join(values, []string{"business", "business/hours"}), third: []string{"golang.org/x/text"}, pure: true},
+	"business/bizhttp":  {imports: join(foundations, []string{"business", "business/answer", "business/hours", "business/bundle"})},
 	"business/bizcheck": {imports: join(foundations, []string{"business", "business/answer", "business/hours", "business/bizhttp"})},
 
 	"gidp":           {imports: values, pure: true},
@@ -78,7 +80,9 @@ var table = map[string]pkg{
 	"internal/buildinfo": {imports: []string{"facts", "business", "gidp"}},
 	"internal/keyfile":   {imports: []string{"jcs", "jwk"}},
 	"internal/config":    {imports: join(foundations, []string{"facts"}), third: []string{"github.com/pelletier/go-toml/v2"}},
-	"internal/app":       {imports: join(foundations, factsAll, businessAll, gidpAll, []string{"internal/keyfile"})},
+	// proof asks the DNS and a web server whether somebody controls a host.
+	"internal/proof":     {imports: foundations, third: []string{"github.com/miekg/dns", "golang.org/x/net"}},
+	"internal/app":       {imports: join(foundations, factsAll, businessAll, gidpAll, []string{"internal/keyfile", "internal/proof"})},
 	"internal/store":     {imports: join(foundations, factsAll, businessAll, gidpAll, []string{"internal/app", "internal/store/..."}), third: []string{"modernc.org/sqlite", "github.com/jackc/pgx/v5"}},
 	"internal/mcpserve":  {imports: join(foundations, factsAll, businessAll, gidpAll, []string{"internal/app"}), third: []string{"github.com/modelcontextprotocol/go-sdk"}},
 	"internal/web":       {imports: join(foundations, factsAll, businessAll, gidpAll, []string{"internal/app"})},
@@ -90,6 +94,8 @@ var table = map[string]pkg{
 	"cmd/sayso":     {imports: []string{"internal/cli"}},
 	// tools are programs of the build, not of the product: standard library only.
 	"tools/...":          {},
+	// proof/loopdns is a scripted DNS server on loopback, for tests and for the demo.
+	"internal/proof/...": {third: []string{"github.com/miekg/dns"}},
 	"internal/store/...": {imports: join(foundations, factsAll, businessAll, gidpAll, []string{"internal/app", "internal/store", "internal/store/..."}), third: []string{"modernc.org/sqlite", "github.com/jackc/pgx/v5"}},
 }
 
@@ -174,7 +180,7 @@ func entry(dir string) (pkg, bool) {
 	if p, ok := table[dir]; ok {
 		return p, true
 	}
-	for _, tree := range []string{"internal/store", "tools"} {
+	for _, tree := range []string{"internal/store", "internal/proof", "tools"} {
 		if strings.HasPrefix(dir, tree+"/") {
 			return table[tree+"/..."], true
 		}
