@@ -28,25 +28,43 @@ type dialer struct {
 	pause    func(ctx context.Context)
 }
 
-func newDialer(timeout time.Duration, loopback map[string]bool) *dialer {
-	guard := ssrf.New(
+func newGuard() *ssrf.Guardian {
+	return ssrf.New(
 		ssrf.WithPorts(443),
 		// The Azure platform service sits on a public address outside the IANA registries.
 		ssrf.WithDeniedV4Prefixes(netip.MustParsePrefix("168.63.129.16/32")),
 	)
+}
+
+// Public reports whether an address that somebody else chose may be reached: the judgement of every Client, for a caller that speaks another protocol
+// than HTTP. An address that may not is nobody's on the public internet.
+func Public(a netip.Addr) bool { return publicGuard.SafeAddrPort(netip.AddrPortFrom(a, 443)) == nil }
+
+var publicGuard = newGuard()
+
+func newDialer(p Policy, loopback map[string]bool) *dialer {
+	guard := newGuard()
 	socket := &net.Dialer{Control: guard.Safe}
-	return &dialer{
+	d := &dialer{
 		guard:    guard,
-		timeout:  timeout,
+		timeout:  p.Timeout,
 		loopback: loopback,
-		lookup: func(ctx context.Context, host string) ([]netip.Addr, error) {
-			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
-		},
+		roots:    p.Roots,
+		lookup:   p.Lookup,
 		connect: func(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
+			if standIn, ok := p.StandIns[to]; ok {
+				return (&net.Dialer{Control: onlyLoopback}).DialContext(ctx, network(standIn), standIn.String())
+			}
 			return socket.DialContext(ctx, network(to), to.String())
 		},
 		pause: pauseLikeConnect,
 	}
+	if d.lookup == nil {
+		d.lookup = func(ctx context.Context, host string) ([]netip.Addr, error) {
+			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+		}
+	}
+	return d
 }
 
 // dialError carries the kind of a failed dial through net/http to Do.

@@ -19,8 +19,8 @@
 //
 // # Bounds
 //
-// One deadline covers the whole fetch, redirects included. The body is bounded after decompression, the header by 64 KiB. Identity encoding is asked
-// for; gzip is read within the bound, any other encoding is an error. At most Policy.PerHost connections to one host are open at a time, and at most
+// One deadline covers the whole fetch, redirects included. The body is bounded after decompression, the header by 64 KiB or Policy.MaxHeader.
+// Identity encoding is asked for; gzip is read within the bound unless Policy.Undecoded forbids it, any other encoding is an error. At most Policy.PerHost connections to one host are open at a time, and at most
 // Policy.MaxRequests requests are sent in the life of the client, each redirect counted.
 //
 // No proxy is used whatever the environment says, no cookie is kept, no Referer or Authorization is sent, TLS is verified and cannot be switched off.
@@ -31,6 +31,9 @@
 // An origin that the user typed may stand on the own machine. The caller puts its host:port into Policy.Loopback; the host must be localhost, an address of
 // 127.0.0.0/8 or ::1, anything else grants nothing. Such a pair is dialled over plain http at that host and port only; localhost is not looked up but means
 // 127.0.0.1 and then ::1. A server never sets it.
+//
+// Policy.StandIns lets a test or a demonstration play the public internet on one machine: the public address is judged, a loopback address is dialled in its
+// place. It opens nothing to a name that resolves to loopback itself.
 //
 // # Errors
 //

@@ -3,9 +3,11 @@ package safefetch
 import (
 	"compress/gzip"
 	"context"
+	"crypto/x509"
 	"errors"
 	"io"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -14,22 +16,31 @@ import (
 )
 
 const (
-	defaultMaxBytes = 1 << 20
-	defaultTimeout  = 10 * time.Second
-	defaultPerHost  = 4
-	maxHeaderBytes  = 64 << 10
+	defaultMaxBytes  = 1 << 20
+	defaultMaxHeader = 64 << 10
+	defaultTimeout   = 10 * time.Second
+	defaultPerHost   = 4
 )
 
 // Policy says what a client may fetch. The zero value: https, port 443, public addresses, no redirects, 1 MiB, 10 s.
 type Policy struct {
 	UserAgent    string        // "sayso" when empty
 	MaxBytes     int64         // after decompression; 0 = 1 MiB
+	MaxHeader    int64         // bytes of the header; 0 = 64 KiB
+	Undecoded    bool          // an answer with a content coding is refused as KindProtocol instead of decoded
 	MaxRedirects int           // same scheme, every hop through all checks; 0 = a redirect is an answer like any other
 	Timeout      time.Duration // total; 0 = 10 s
 	// Loopback are host:port pairs (a loopback literal or localhost) that the user typed and that may be dialled over http.
 	Loopback    []string
 	MaxRequests int // per client, redirects counted; 0 = no limit
 	PerHost     int // concurrent requests per host; 0 = 4
+
+	// Lookup resolves a host in the place of the system's resolver. Every address it returns is judged like any other.
+	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
+	Roots  *x509.CertPool // certificates to trust; nil: the system's
+	// StandIns maps address and port to the loopback address and port that is dialled in its place, so that a test or a demonstration plays the internet on
+	// one machine. What is replaced must have passed the guard, and a stand-in outside loopback is refused. A server never sets it.
+	StandIns map[netip.AddrPort]netip.AddrPort
 }
 
 // Client fetches foreign URLs. Make one per task; it is safe for concurrent use.
@@ -43,7 +54,7 @@ type Client struct {
 // New returns a client for the policy.
 func New(p Policy) *Client {
 	c := prepare(p)
-	c.use(newDialer(c.policy.Timeout, c.loopback))
+	c.use(newDialer(c.policy, c.loopback))
 	return c
 }
 
@@ -53,6 +64,9 @@ func prepare(p Policy) *Client {
 	}
 	if p.MaxBytes <= 0 {
 		p.MaxBytes = defaultMaxBytes
+	}
+	if p.MaxHeader <= 0 {
+		p.MaxHeader = defaultMaxHeader
 	}
 	if p.Timeout <= 0 {
 		p.Timeout = defaultTimeout
@@ -74,7 +88,7 @@ func (c *Client) use(d *dialer) {
 		MaxIdleConnsPerHost:    c.policy.PerHost,
 		IdleConnTimeout:        30 * time.Second,
 		ResponseHeaderTimeout:  c.policy.Timeout,
-		MaxResponseHeaderBytes: maxHeaderBytes,
+		MaxResponseHeaderBytes: c.policy.MaxHeader,
 	}
 }
 
@@ -160,6 +174,10 @@ func (c *Client) once(ctx context.Context, r Request, at *url.URL) (*Response, e
 	}
 	defer resp.Body.Close()
 	body, err := c.read(r.Method, resp)
+	if err == nil {
+		// A peer that sees the connection being given up may still end its message in due form; what came is not the whole answer.
+		err = ctx.Err()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -176,9 +194,9 @@ func (c *Client) read(method string, resp *http.Response) ([]byte, error) {
 		return nil, &FetchError{Kind: KindTooLarge}
 	}
 	var src io.Reader = io.LimitReader(resp.Body, limit+1)
-	switch strings.ToLower(resp.Header.Get("Content-Encoding")) {
-	case "", "identity":
-	case "gzip", "x-gzip":
+	switch coding := strings.ToLower(resp.Header.Get("Content-Encoding")); {
+	case coding == "" || coding == "identity":
+	case !c.policy.Undecoded && (coding == "gzip" || coding == "x-gzip"):
 		z, err := gzip.NewReader(src)
 		if errors.Is(err, io.EOF) {
 			return nil, nil // a 304 or 204 repeats the header of the body that it does not have
