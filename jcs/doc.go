@@ -20,7 +20,7 @@
 //     back ([KindNumber]);
 //   - -0 is read and written as 0.
 //
-// The size of the text is the caller's to bound before the call. Time is O(n log n) and memory O(n) in its bytes.
+// The size of the text is the caller's to bound before the call, unless its [Form] sets a bound ([KindSize]). Time is O(n log n) and memory O(n) in its bytes.
 //
 // # What is written
 //
@@ -31,6 +31,13 @@
 // plain for 1e-6 <= |x| < 1e21, otherwise with an exponent that carries its sign (1e+21, 1e-7).
 //
 // Canonical text is a fixed point: it is accepted and canonicalises to itself.
+//
+// # Other forms
+//
+// A [Form] is a canonical form that departs from RFC 8785 in stated points: numbers kept as received, members by code
+// point, the separators U+2028 and U+2029 escaped. It is read and written by the same scanner under the same gates;
+// only the gate for numbers falls away where literals are kept. The two forms of a text usually differ, so a digest
+// names its form by the protocol it belongs to.
 //
 // # Go values
 //

@@ -16,6 +16,7 @@ const (
 	KindUTF8      Kind = "invalid UTF-8"  // bytes that are not UTF-8, or a lone surrogate escape
 	KindNumber    Kind = "number"         // not finite, beyond ±(2^53-1), or it loses precision as binary64
 	KindDepth     Kind = "depth"          // nested deeper than MaxDepth
+	KindSize      Kind = "size"           // longer than the form's MaxBytes
 	KindUnknown   Kind = "unknown member" // only DecodeKnown
 	KindType      Kind = "type"           // the value does not fit the Go target
 )
@@ -70,67 +71,25 @@ type Member struct {
 }
 
 // Check reports whether data is exactly one JSON value under the strict profile. Errors are *Error.
-func Check(data []byte) error {
-	s := newScanner(data)
-	defer s.release()
-	out, err := s.document(s.spare[:0])
-	s.spare = out
-	if err != nil {
-		return err
-	}
-	return nil
-}
+func Check(data []byte) error { return Form{}.Check(data) }
 
 // Canonical checks data and returns its RFC 8785 form. Errors are *Error.
-func Canonical(data []byte) ([]byte, error) {
-	return AppendCanonical(nil, data)
-}
+func Canonical(data []byte) ([]byte, error) { return Form{}.Append(nil, data) }
 
 // AppendCanonical checks data and appends its RFC 8785 form to dst, whose spare capacity must not overlap data.
 // On an error, which is an *Error, it returns dst as it was.
-func AppendCanonical(dst, data []byte) ([]byte, error) {
-	s := newScanner(data)
-	defer s.release()
-	out := dst
-	if out == nil {
-		out = make([]byte, 0, len(data))
-	}
-	out, err := s.document(out)
-	if err != nil {
-		return dst, err
-	}
-	return out, nil
-}
+func AppendCanonical(dst, data []byte) ([]byte, error) { return Form{}.Append(dst, data) }
 
 // Members checks data, which must be an object, and returns its members in received order. Errors are *Error, with
 // [KindType] when data is another JSON value.
-func Members(data []byte) ([]Member, error) {
-	s := newScanner(data)
-	defer s.release()
-	s.collect = true
-	out, err := s.document(s.spare[:0])
-	s.spare = out
-	if err != nil {
-		return nil, err
-	}
-	if s.first != '{' {
-		return nil, &Error{Kind: KindType, Offset: 0, Detail: "an object is expected, " + valueWord(s.first) + " stands here"}
-	}
-	members := make([]Member, len(s.top))
-	names, from := string(s.names), 0
-	for i, m := range s.top {
-		members[i] = Member{Name: names[from:m.nameEnd], Value: data[m.start:m.end:m.end]}
-		from = m.nameEnd
-	}
-	return members, nil
-}
+func Members(data []byte) ([]Member, error) { return Form{}.Members(data) }
 
 // Text returns the characters of a JSON string; false when raw is not exactly one string under the strict profile.
 func Text(raw Raw) (string, bool) {
 	if len(raw) == 0 || raw[0] != '"' {
 		return "", false
 	}
-	s := newScanner(raw)
+	s := newScanner(raw, Form{})
 	defer s.release()
 	out, err := s.str(s.spare[:0])
 	s.spare = out

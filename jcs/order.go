@@ -1,6 +1,7 @@
 package jcs
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"slices"
@@ -9,17 +10,25 @@ import (
 // member is one member of an open object.
 type member struct {
 	name       []byte
-	prefix     uint64 // prefix(name)
+	prefix     uint64 // scanner.prefix(name)
 	at         int    // offset of the name in data
 	start, end int    // its canonical form in the output
 }
 
-// before reports whether m's name stands before n's.
-func (m *member) before(n *member) bool {
+// before reports whether m's name stands before n's in the form's order.
+func (s *scanner) before(m, n *member) bool {
 	if m.prefix != n.prefix {
 		return m.prefix < n.prefix
 	}
-	return compareUTF16(m.name, n.name) < 0
+	return s.compare(m.name, n.name) < 0
+}
+
+// compare orders two names as the form does.
+func (s *scanner) compare(a, b []byte) int {
+	if s.form.CodePointOrder {
+		return bytes.Compare(a, b)
+	}
+	return compareUTF16(a, b)
 }
 
 // key is what is sorted instead of a member, which is too large to be moved about.
@@ -28,7 +37,7 @@ type key struct {
 	index  int // into the members of the object
 }
 
-// order rewrites the members of one object, which stand from body to the end of out, in the order of RFC 8785 and
+// order rewrites the members of one object, which stand from body to the end of out, in the form's order and
 // refuses a name that stands twice.
 func (s *scanner) order(out []byte, body int, members []member) *Error {
 	keys := s.keys[:0]
@@ -40,7 +49,7 @@ func (s *scanner) order(out []byte, body int, members []member) *Error {
 		if a.prefix != b.prefix {
 			return cmp.Compare(a.prefix, b.prefix)
 		}
-		return compareUTF16(members[a.index].name, members[b.index].name)
+		return s.compare(members[a.index].name, members[b.index].name)
 	})
 	moved := s.moved[:0]
 	for i, k := range keys {
@@ -63,13 +72,13 @@ func (s *scanner) order(out []byte, body int, members []member) *Error {
 
 // prefix packs the first eight bytes of a name, zeros after a shorter one, so that names with different prefixes stand
 // in the order of their prefixes. Equal prefixes say nothing.
-func prefix(name []byte) uint64 {
+func (s *scanner) prefix(name []byte) uint64 {
 	var b [8]byte
 	copy(b[:], name)
 	w := binary.BigEndian.Uint64(b[:])
 	const tops = 0x8080808080808080
-	if w&(w<<1)&(w<<2)&tops == 0 {
-		return w // no byte is E0 or above, and UTF-16 orders only lead bytes from EE on differently
+	if s.form.CodePointOrder || w&(w<<1)&(w<<2)&tops == 0 {
+		return w // bytes are in order; or none is E0 or above, and UTF-16 orders only lead bytes from EE on differently
 	}
 	for i, c := range b {
 		switch {

@@ -10,6 +10,7 @@ import (
 // value is read; the members of an object are put in order when its closing brace is reached.
 type scanner struct {
 	data    []byte
+	form    Form
 	pos     int
 	depth   int
 	first   byte     // first byte of the root value
@@ -30,9 +31,9 @@ type span struct {
 
 var scanners = sync.Pool{New: func() any { return new(scanner) }}
 
-func newScanner(data []byte) *scanner {
+func newScanner(data []byte, form Form) *scanner {
 	s := scanners.Get().(*scanner)
-	s.data = data
+	s.data, s.form = data, form
 	return s
 }
 
@@ -65,6 +66,9 @@ var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
 
 // document reads the whole text.
 func (s *scanner) document(dst []byte) ([]byte, error) {
+	if limit := s.form.MaxBytes; limit > 0 && len(s.data) > limit {
+		return dst, fail(KindSize, limit, "the text is longer than "+strconv.Itoa(limit)+" bytes; send it in parts or leave something out")
+	}
 	if len(s.data) >= 3 && s.data[0] == 0xEF && s.data[1] == 0xBB && s.data[2] == 0xBF {
 		return dst, fail(KindSyntax, 0, "the text begins with a byte order mark; save it as UTF-8 without one")
 	}
@@ -131,6 +135,9 @@ func (s *scanner) value(dst []byte, c byte) ([]byte, *Error) {
 	}
 	start := s.pos
 	s.pos = n.end
+	if s.form.LiteralNumbers {
+		return append(dst, s.data[start:n.end]...), nil
+	}
 	dst, err := appendLiteral(dst, s.data[start:n.end], n)
 	if err != nil {
 		err.Offset = start
@@ -207,7 +214,7 @@ func (s *scanner) object(dst []byte) ([]byte, *Error) {
 			return dst, err
 		}
 		if n := len(s.members); ordered && n-base > 1 {
-			ordered = s.members[n-2].before(&s.members[n-1])
+			ordered = s.before(&s.members[n-2], &s.members[n-1])
 		}
 		switch s.next() {
 		case '}':
@@ -239,7 +246,7 @@ func (s *scanner) member(dst []byte) ([]byte, *Error) {
 	if err != nil {
 		return dst, err
 	}
-	m.name, m.prefix = s.name, prefix(s.name)
+	m.name, m.prefix = s.name, s.prefix(s.name)
 	if s.next() != ':' {
 		return dst, s.unexpected("a colon").under(string(m.name))
 	}

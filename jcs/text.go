@@ -1,8 +1,10 @@
 package jcs
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -44,6 +46,30 @@ func appendEscape(dst []byte, c byte) []byte {
 	return append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 }
 
+// hasSeparator reports whether valid UTF-8 text holds U+2028 or U+2029, which are E2 80 A8 and E2 80 A9.
+func hasSeparator(text []byte) bool {
+	for {
+		i := bytes.IndexByte(text, 0xE2)
+		if i < 0 {
+			return false
+		}
+		if text[i+1] == 0x80 && text[i+2]|1 == 0xA9 {
+			return true
+		}
+		text = text[i+3:]
+	}
+}
+
+// appendSeparated is AppendString with U+2028 and U+2029 written as escapes.
+func appendSeparated(dst []byte, s string) []byte {
+	start := len(dst)
+	dst = AppendString(dst, s)
+	raw := string(dst[start:])
+	return append(dst[:start], separatorEscaper.Replace(raw)...)
+}
+
+var separatorEscaper = strings.NewReplacer("\u2028", `\u2028`, "\u2029", `\u2029`)
+
 // str reads the string at pos, appends its canonical form and leaves its unescaped text in s.name.
 func (s *scanner) str(dst []byte) ([]byte, *Error) {
 	start := s.pos
@@ -55,6 +81,9 @@ func (s *scanner) str(dst []byte) ([]byte, *Error) {
 		// Nothing is escaped, so nothing needs to be: the canonical form is the received one.
 		s.name = s.data[start+1 : end]
 		s.pos = end + 1
+		if s.form.EscapeSeparators && hasSeparator(s.name) {
+			return appendSeparated(dst, string(s.name)), nil
+		}
 		return append(dst, s.data[start:s.pos]...), nil
 	}
 	text := append([]byte(nil), s.data[start+1:end]...)
@@ -70,6 +99,9 @@ func (s *scanner) str(dst []byte) ([]byte, *Error) {
 	}
 	s.pos = end + 1
 	s.name = text
+	if s.form.EscapeSeparators && hasSeparator(text) {
+		return appendSeparated(dst, string(text)), nil
+	}
 	return AppendString(dst, string(text)), nil
 }
 

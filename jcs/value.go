@@ -11,20 +11,10 @@ import (
 
 // Decode checks data and decodes it into the value v points to (json struct tags, exact names); unknown members are
 // ignored. Errors are *Error: those of [Check], and [KindType] when a value does not fit its target.
-func Decode(data []byte, v any) error {
-	if err := Check(data); err != nil {
-		return err
-	}
-	return translate(json.Unmarshal(data, v))
-}
+func Decode(data []byte, v any) error { return Form{}.Decode(data, v) }
 
 // DecodeKnown is [Decode] that refuses members v does not declare ([KindUnknown], with the name in Detail and Pointer).
-func DecodeKnown(data []byte, v any) error {
-	if err := Check(data); err != nil {
-		return err
-	}
-	return translate(json.Unmarshal(data, v, json.RejectUnknownMembers(true)))
-}
+func DecodeKnown(data []byte, v any) error { return Form{}.DecodeKnown(data, v) }
 
 // Encode writes v compactly, members in declared order (map keys sorted), nothing escaped that JSON does not require.
 // Nil slices and maps are written [] and {}. Errors are *Error with [KindType]: a Go string that is not UTF-8, a

@@ -41,6 +41,30 @@
 // "not finite" is NaN or an infinity, which JSON cannot express. The rows are those of RFC 8785 appendix B; a few of
 // their texts are integers that the strict reader of package jcs does not take back.
 //
+// # data/xp-canon.jsonl
+//
+// name, class, text (a JSON text) or hex (its bytes, where they are not UTF-8), canonical (its canonical form in
+// X-Protocols, which is not RFC 8785), digest (base64url of the SHA-256 of canonical), note. The classes other than
+// valid are those of package jcs: syntax, trailing data, duplicate name, invalid UTF-8, depth.
+//
+// # data/xp-tamper.jsonl
+//
+// name, class (valid, or the finding that changes; format when the text is refused), note, document (its text), root
+// (the pinned root's public key in base64url, null when none is pinned), registry_keys, publisher_keys, revocations and
+// publisher_list (names of lines of data/xp-tamper-evidence.jsonl, "" for what the reader did not look for), publisher
+// (the slug that was asked for, or ""), call ({tool, arguments as text, "" for none}, or null), at (the reader's
+// clock), want. want is {error: {code, rule}}, or kind and the findings signature, identity, authority, revocation,
+// call, mirror and usable, each {value, reason, count}. The reader allows 60 seconds for signed_at in the future and
+// its policy excuses nothing. Values are the protocol's; reasons are those of package business. T01 to T55 are the rows
+// of the list of tampered documents, those with a suffix further cases of a row; A and L are more about authority and
+// lists.
+//
+// # data/xp-tamper-evidence.jsonl
+//
+// name, class (registry-keys, publisher-keys, revocations, none), document (its text), error ("", or why there is none:
+// unavailable stands for an answer that is no 200, a timeout or a failure of TLS, net_refused for an address that the
+// reader's network policy refuses).
+//
 // # Keys
 //
 // Private keys: the test key of RFC 8037 appendix A, whose private half is printed there, and keys made from one

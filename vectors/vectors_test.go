@@ -14,7 +14,7 @@ import (
 
 func TestFiles(t *testing.T) {
 	files, err := fs.Glob(vectors.FS, "data/*.jsonl")
-	if err != nil || len(files) != 5 {
+	if err != nil || len(files) < 5 {
 		t.Fatalf("files %v, %v", files, err)
 	}
 	for _, file := range files {
