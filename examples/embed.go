@@ -1,7 +1,8 @@
-// Package examples holds the sample content that comes with the program: folders of figures under facts/, as a publisher keeps them (package facts/dataset).
+// Package examples holds the sample content that comes with the program: folders of figures under facts/, as a publisher keeps them (package facts/dataset),
+// and bundles of businesses under business/, as they are imported (package business/bundle).
 //
 // The figures are real and come from public rate tables and vendors' pages; nobody has re-read the sources, and every value says so. The publisher they
-// name is a sample, not an authority.
+// name is a sample, not an authority. Five of the businesses are made up; open-stores and weekly-markets are real lists, converted, and say what was left out.
 package examples
 
 import "embed"
@@ -10,3 +11,9 @@ import "embed"
 //
 //go:embed facts
 var Facts embed.FS
+
+// Business holds the bundles below business/, one folder for each publisher, named by its slug. Their source is not part of it.
+//
+//go:embed business/brightwater-opticians business/hammer-and-nail business/hotel-alpenblick business/kessler-garage business/marina-dental
+//go:embed business/open-stores business/weekly-markets
+var Business embed.FS
