@@ -41,5 +41,7 @@
 //
 // A private key file is a JWK with the additional member d, the 32-byte seed, whose public key must be x. It is stored
 // as it is, readable by its owner alone, or sealed: an age file (age-encryption.org/v1, binary) with one scrypt
-// recipient. A [PrivateKey] never shows its seed in any print verb, in JSON or in text; only [PrivateKey.Export] does.
+// recipient, or to an [Identity], with one X25519 recipient. The identity itself is kept like a key: one line of text in
+// a file of its owner alone, or sealed with a passphrase. A [PrivateKey] never shows its seed in any print verb, in JSON
+// or in text; only [PrivateKey.Export] does, and the same holds for an [Identity].
 package jwk

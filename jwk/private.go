@@ -73,6 +73,14 @@ func ParsePrivate(data []byte) (*PrivateKey, error) {
 // Kid names the key.
 func (k *PrivateKey) Kid() string { return k.kid }
 
+// Rename returns the same key under another id, for ids that follow from the key itself. kid must satisfy [ValidKid].
+func (k *PrivateKey) Rename(kid string) (*PrivateKey, error) {
+	if !ValidKid(kid) {
+		return nil, refuse(BadKid, "a key id has 1 to 128 characters of A-Z a-z 0-9 . _ : # / -")
+	}
+	return &PrivateKey{kid: kid, secret: k.secret}, nil
+}
+
 // Public is the public half as a set entry with use "sig", alg "EdDSA" and no dates.
 func (k *PrivateKey) Public() Key {
 	return Key{Kid: k.kid, Public: k.secret().Public().(ed25519.PublicKey), Use: "sig", Alg: "EdDSA"}

@@ -47,6 +47,20 @@ func TestPrivateRoundTrip(t *testing.T) {
 	}
 }
 
+func TestRename(t *testing.T) {
+	key, err := jwk.Generate("new", rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named, err := key.Rename("ex-1234")
+	if err != nil || named.Kid() != "ex-1234" || key.Kid() != "new" || !named.Public().Public.Equal(key.Public().Public) {
+		t.Errorf("%v, %v", named, err)
+	}
+	if _, err := key.Rename("a b"); reason(t, err) != jwk.BadKid {
+		t.Errorf("kid: %v", err)
+	}
+}
+
 func TestGenerateRefuses(t *testing.T) {
 	if _, err := jwk.Generate("a b", rand.Reader); reason(t, err) != jwk.BadKid {
 		t.Errorf("kid: %v", err)

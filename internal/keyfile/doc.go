@@ -11,4 +11,10 @@
 // acceptable key. Errors are one sentence and name the command that repairs what can be repaired.
 //
 // A new file appears whole or not at all, with mode 0600, and never replaces an existing one.
+//
+// # A folder of many keys
+//
+// A program with many keys seals them to one identity (jwk.Identity), so that one passphrase opens all. The identity lies in the folder as seal.age, an age
+// file under the passphrase, or as seal.key, plain, when there is no passphrase; a folder that holds both is refused, because nobody could say which of them
+// is the one that counts. Folders of keys are private ([Folder]): mode 0700, of the user who runs the program, and not a symbolic link.
 package keyfile
