@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
+	"io"
 	"reflect"
 	"strings"
 	"testing"
 
 	"sayso/business"
+	"sayso/business/bizhttp"
 	"sayso/jcs"
 )
 
@@ -259,6 +261,23 @@ func TestProfileIsBounded(t *testing.T) {
 		s.setRecords("published", records[:n])
 		if got := strings.Count(s.get(berlin+"published/llms.txt").Body.String(), "/item/"); got != n {
 			t.Errorf("llms.txt tells %d records of %d", got, n)
+		}
+	}
+}
+
+func TestProfileTellsWhichPlacesWereAsked(t *testing.T) {
+	s := newSurface(t)
+	asked, pages := 0, *testPages()
+	pages.Profile = func(_ io.Writer, p bizhttp.Page, _ []business.Record, _ bool) error {
+		asked = p.PlacesPage
+		return nil
+	}
+	s.handler = bizhttp.Handler(bizhttp.HandlerOptions{Source: s.registry, Pages: &pages})
+	for query, want := range map[string]int{"": 1, "?places=7": 7, "?places=0": 0, "?places=x": 0, "?places=1&places=2": 0} {
+		asked = 0
+		w := s.get(s.pubs["published"].Base()+query, "Accept", "text/html")
+		if asked != want || (want == 0) != (w.Code == 400) {
+			t.Errorf("%q: page %d, status %d", query, asked, w.Code)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"net/url"
+	"strconv"
 	"time"
 
 	"sayso/business"
@@ -77,9 +78,11 @@ func (h *handler) serveProfile(x *exchange, p *business.Publication) error {
 		return err
 	}
 	if x.choose(h.Pages.Profile != nil) == formHTML {
-		return h.sendPage(x, func(w io.Writer) error {
-			return h.Pages.Profile(w, x.pageOf(p, x.profileLD(p)), x.located(p, records), more)
-		})
+		page := x.pageOf(p, x.profileLD(p))
+		if page.PlacesPage, err = x.placesPage(); err != nil {
+			return err
+		}
+		return h.sendPage(x, func(w io.Writer) error { return h.Pages.Profile(w, page, x.located(p, records), more) })
 	}
 	m := p.Manifest(x.site, x.now)
 	d := profileDocument{
@@ -93,6 +96,19 @@ func (h *handler) serveProfile(x *exchange, p *business.Publication) error {
 		d.Records = append(d.Records, x.recordLine(p, &records[i]))
 	}
 	return x.sendJSON(d, cacheShort)
+}
+
+// placesPage is the page of locations that the query asks for, 1 when it asks for none. Pages behind the last one show the last one.
+func (x *exchange) placesPage() (int, error) {
+	values := x.r.URL.Query()["places"]
+	if len(values) == 0 {
+		return 1, nil
+	}
+	n, err := strconv.Atoi(values[0])
+	if err != nil || n < 1 || len(values) > 1 {
+		return 0, &problem{kind: kindRequest, message: "places is the number of a page of locations, from 1"}
+	}
+	return n, nil
 }
 
 // firstRecords are the records a profile shows; more says that there are others.

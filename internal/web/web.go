@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"sayso/facts"
@@ -22,17 +23,22 @@ var templateFiles embed.FS
 //go:embed assets
 var assetFiles embed.FS
 
-var pages = parsePages("fact", "batch", "index", "changes", "resolve", "miss", "problem", "protocol")
+// The pages of the two surfaces. They share layout, parts and style and have a masthead and a colophon each.
+var (
+	pages         = parsePages("frame_facts", "fact", "batch", "index", "changes", "resolve", "miss", "problem", "protocol")
+	registryPages = parsePages("frame_registry", "directory", "profile", "record", "verify", "problem")
+)
 
-// parsePages compiles each page with the shared layout. A broken template is a programming error and stops the process at
-// start-up, so that rendering cannot fail later for that reason.
-func parsePages(names ...string) map[string]*template.Template {
+// parsePages compiles each page with the shared layout in a frame. A broken template is a programming error and stops the
+// process at start-up, so that rendering cannot fail later for that reason.
+func parsePages(frame string, names ...string) map[string]*template.Template {
 	set := make(map[string]*template.Template, len(names))
 	for _, name := range names {
 		set[name] = template.Must(template.New("layout.html").Funcs(template.FuncMap{
 			"safeLink":  safeLink,
+			"count":     count,
 			"searchFor": func(static bool, query string) searchBox { return searchBox{static, query} },
-		}).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/"+name+".html"))
+		}).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/"+frame+".html", "templates/"+name+".html"))
 	}
 	return set
 }
@@ -41,6 +47,15 @@ func parsePages(names ...string) map[string]*template.Template {
 type searchBox struct {
 	Static bool
 	Query  string
+}
+
+// count is a number of things with its thousands set off. Figures of a publisher never pass through it.
+func count(n int) string {
+	digits := strconv.Itoa(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
 }
 
 // safeLink admits what a publisher's text may turn into a link: an absolute https URL.
@@ -81,17 +96,24 @@ func assets() map[string][]byte {
 	return files
 }
 
-// site is what the layout needs on every page.
-type site struct {
+// head is what the layout needs on every page.
+type head struct {
 	Title       string
 	Description string
-	Publisher   facts.Publisher
 	Canonical   string // absolute URL, "" when the page has none
-	Static      bool
 	NoIndex     bool
+	Wide        bool // the page has two columns where there is room
 	JSONLD      template.JS
 	Alternates  []alternate
 	Scripts     []string
+	Modules     []string // scripts that import others
+}
+
+// site is what the frame of the facts pages needs besides.
+type site struct {
+	head
+	Publisher facts.Publisher
+	Static    bool
 }
 
 // alternate is another form of the same answer.
@@ -99,13 +121,16 @@ type alternate struct{ Type, Name, URL string }
 
 func newSite(s *facts.Snapshot, title string) site {
 	info := s.Info()
-	return site{Title: title, Publisher: info.Publisher, Static: info.Static}
+	return site{head: head{Title: title}, Publisher: info.Publisher, Static: info.Static}
 }
 
-// render executes into a buffer first: a reader sees a whole page or none.
-func render(w io.Writer, page string, data any) error {
+// render renders a page of the facts.
+func render(w io.Writer, page string, data any) error { return execute(w, pages[page], data) }
+
+// execute renders into a buffer first: a reader sees a whole page or none.
+func execute(w io.Writer, page *template.Template, data any) error {
 	var b bytes.Buffer
-	if err := pages[page].Execute(&b, data); err != nil {
+	if err := page.Execute(&b, data); err != nil {
 		return err
 	}
 	_, err := w.Write(b.Bytes())
@@ -148,7 +173,7 @@ func renderProblem(w io.Writer, s *facts.Snapshot, status int, title, message st
 	if s != nil {
 		p.site = newSite(s, title)
 	} else {
-		p.site = site{Title: title, Publisher: facts.Publisher{Name: "sayso", URL: ""}}
+		p.site = site{head: head{Title: title}, Publisher: facts.Publisher{Name: "sayso", URL: ""}}
 	}
 	p.NoIndex = true
 	return render(w, "problem", p)
