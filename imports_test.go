@@ -61,9 +61,9 @@ var table = map[string]pkg{
 	"facts/factshttp":  {imports: join(foundations, []string{"facts", "facts/describe"})},
 	"facts/factscheck": {imports: join(foundations, []string{"facts", "facts/describe", "facts/factshttp"}), third: []string{"github.com/santhosh-tekuri/jsonschema/v6"}},
 
-	"business":          {imports: values, third: []string{"golang.org/x/text"}, pure: true},
-	"business/answer":   {imports: join(values, []string{"business", "business/hours"}), third: []string{"golang.org/x/text"}, pure: true},
-	"business/hours":    {imports: values, pure: true},
+	"business":        {imports: values, third: []string{"golang.org/x/text"}, pure: true},
+	"business/answer": {imports: join(values, []string{"business", "business/hours"}), third: []string{"golang.org/x/text"}, pure: true},
+	"business/hours":  {imports: values, pure: true},
 	// bundle reads and writes the forms a business imports and exports; it knows no clock and no disk.
 	"business/bundle":   {imports: join(values, []string{"business", "business/hours"}), third: []string{"golang.org/x/text"}, pure: true},
 	"business/bizhttp":  {imports: join(foundations, []string{"business", "business/answer", "business/hours", "business/bundle"})},
@@ -81,22 +81,26 @@ var table = map[string]pkg{
 	"internal/keyfile":   {imports: []string{"jcs", "jwk"}},
 	"internal/config":    {imports: join(foundations, []string{"facts"}), third: []string{"github.com/pelletier/go-toml/v2"}},
 	// proof asks the DNS and a web server whether somebody controls a host.
-	"internal/proof":     {imports: foundations, third: []string{"github.com/miekg/dns", "golang.org/x/net"}},
-	"internal/app":       {imports: join(foundations, factsAll, businessAll, gidpAll, []string{"internal/keyfile", "internal/proof"})},
-	"internal/store":     {imports: join(foundations, factsAll, businessAll, gidpAll, []string{"internal/app", "internal/store/..."}), third: []string{"modernc.org/sqlite", "github.com/jackc/pgx/v5"}},
-	"internal/mcpserve":  {imports: join(foundations, factsAll, businessAll, gidpAll, []string{"internal/app"}), third: []string{"github.com/modelcontextprotocol/go-sdk"}},
-	"internal/web":       {imports: join(foundations, factsAll, businessAll, gidpAll, []string{"internal/app"})},
-	"internal/server":    {imports: join(foundations, factsAll, businessAll, gidpAll, inner, adapters), third: []string{"github.com/prometheus/client_golang"}},
+	"internal/proof": {imports: foundations, third: []string{"github.com/miekg/dns", "golang.org/x/net"}},
+	"internal/app":   {imports: join(foundations, factsAll, businessAll, gidpAll, []string{"internal/keyfile", "internal/proof"})},
+	// apptest holds a store in memory and a registry over it, for the tests of other packages.
+	"internal/app/apptest": {imports: join(foundations, businessAll, []string{"internal/app", "internal/keyfile", "internal/proof", "internal/store/storetest"})},
+	"internal/store":       {imports: join(foundations, factsAll, businessAll, gidpAll, []string{"internal/app", "internal/store/..."}), third: []string{"modernc.org/sqlite", "github.com/jackc/pgx/v5"}},
+	"internal/mcpserve":    {imports: join(foundations, factsAll, businessAll, gidpAll, []string{"internal/app"}), third: []string{"github.com/modelcontextprotocol/go-sdk"}},
+	"internal/web":         {imports: join(foundations, factsAll, businessAll, gidpAll, []string{"internal/app"})},
+	"internal/server":      {imports: join(foundations, factsAll, businessAll, gidpAll, inner, adapters), third: []string{"github.com/prometheus/client_golang"}},
 	// examples holds embedded sample content and no code; demo joins it and walks through a running server.
 	"examples":      {},
-	"internal/demo": {imports: join(foundations, factsAll, []string{"internal/keyfile"})},
+	"internal/demo": {imports: join(foundations, factsAll, businessAll, []string{"internal/keyfile", "internal/app", "internal/proof", "internal/proof/loopdns"})},
 	"internal/cli":  {imports: join(foundations, factsAll, businessAll, gidpAll, inner, adapters, []string{"internal/server", "internal/demo", "examples"}), third: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/vbauerster/mpb/v8", "golang.org/x/term"}},
 	"cmd/sayso":     {imports: []string{"internal/cli"}},
 	// tools are programs of the build, not of the product: standard library only.
-	"tools/...":          {},
+	"tools/...": {},
 	// proof/loopdns is a scripted DNS server on loopback, for tests and for the demo.
 	"internal/proof/...": {third: []string{"github.com/miekg/dns"}},
-	"internal/store/...": {imports: join(foundations, factsAll, businessAll, gidpAll, []string{"internal/app", "internal/store", "internal/store/..."}), third: []string{"modernc.org/sqlite", "github.com/jackc/pgx/v5"}},
+	// storetest is the contract of a store; the random part of it draws with rapid.
+	"internal/store/storetest": {imports: join(foundations, businessAll, []string{"internal/app"}), third: []string{"pgregory.net/rapid"}},
+	"internal/store/...":       {imports: join(foundations, factsAll, businessAll, gidpAll, []string{"internal/app", "internal/store", "internal/store/..."}), third: []string{"modernc.org/sqlite", "github.com/jackc/pgx/v5"}},
 }
 
 // banned holds for pure packages, with the reason a reviewer would give.

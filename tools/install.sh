@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what the tests need beside Go and Node: a C compiler (for -race), Chromium, the packages of
-# tools/package-lock.json, staticcheck, govulncheck and the Go vulnerability data. Everything but the Debian
+# Installs what the tests need beside Go and Node: a C compiler (for -race), Chromium, PostgreSQL (the tests start a
+# server of their own), the packages of tools/package-lock.json, staticcheck, govulncheck and the Go vulnerability data. Everything but the Debian
 # packages goes to .tools/ and is reused. A tool that cannot be had is named; under CI=true that is a failure.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -15,18 +15,22 @@ VULNDB=v0.0.0-20261105234957-e22db6528018
 have() { command -v "$1" >/dev/null 2>&1; }
 lost() { missing+=("$1"); echo "tools: $1 is missing: $2"; }
 
+# Debian keeps the programs of a PostgreSQL server outside PATH.
+there() { have "$1" || compgen -G "/usr/lib/postgresql/*/bin/$1" >/dev/null; }
+
 debian() { # debian COMMAND PACKAGE...
-  have "$1" && return 0
+  there "$1" && return 0
   local cmd=$1; shift
   if [ "$(id -u)" = 0 ] && have apt-get; then
     [ -n "${apt_updated:-}" ] || { apt-get update -qq >"$T/apt.log" 2>&1; apt_updated=1; }
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >>"$T/apt.log" 2>&1
   fi
-  have "$cmd" || lost "$cmd" "install the Debian package $* (log: .tools/apt.log)"
+  there "$cmd" || lost "$cmd" "install the Debian package $* (log: .tools/apt.log)"
 }
 
 debian gcc gcc libc6-dev
 debian chromium chromium
+debian postgres postgresql
 
 if have npm; then
   if ! cmp -s tools/package-lock.json "$T/node/.installed"; then

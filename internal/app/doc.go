@@ -1,0 +1,65 @@
+// Package app holds the registry's use cases: who may do what, the acts, the keys at rest, what is served, and the work in the background. The admin API and
+// the command line call exactly this, and package bizhttp serves a [Registry] as its Source.
+//
+// # Acts
+//
+// An act is one method of [Registry] with a context, an [Actor] and input. It commits everything it does in one transaction, or nothing: the head of the
+// publisher is taken first ([Writer.Advance]), so that acts on one publisher are one after the other; the actor's token is read again, so that a revocation
+// that was committed first wins; rows change; the content's state is computed; one audit row with actor, time, target, old and new content hash and reason is
+// written. An operation id that the caller gives makes an act repeatable: it is bound to actor, act and publisher, and a repeated one does nothing and says
+// so. Secrets that are shown once (tokens, values of a domain proof, entries of registry keys) cannot be had by repeating. Every refusal is an [*Error];
+// [Kind] maps to HTTP statuses and exit codes in one table.
+//
+// # Authority
+//
+// [Rules] is all of it: for each [Operation] when an operator may, and the scope an owner's token needs. An operator is staff of the registry, by token or as
+// the owner of the machine on its command line ([Machine]); the latter may also publish, pause and prove for a publisher that has delegated this, which no
+// token of an operator can. An owner's token belongs to one publisher and never touches another: the answer is unauthorized, whether that publisher exists or
+// not. An operator verification is recorded by one operator and confirmed by a second; a token that one of them made for the other does not make two.
+// The withdrawal of a publisher is asked for by its owner, which pauses it, and completed by an operator; an operator who was not asked gives a reason.
+//
+// A token is sayso-operator- or sayso-owner- and 32 random bytes in base64url. The store keeps its SHA-256 and an id t- with 16 hex digits, which lists and
+// the audit trail show. Revoking a token revokes what was made with it.
+//
+// # Content
+//
+// A publisher's generation begins at 1 and grows by one in each commit whose content_hash is another one. Leaves of records are stored; a commit hashes only
+// what it changes, and folds. An import reads its bundle outside of the transaction into a temporary file without a name, compares leaves inside it and
+// writes only rows that differ. It is refused as a whole when a row has an error; with SkipInvalid the other rows are committed and the publisher's evidence
+// counts as incomplete until the next complete replace. A file that may not have been read to its end is refused in any case.
+//
+// # Keys at rest
+//
+//	DATA/root.pub.json                        public root, one JWK: what readers pin
+//	DATA/root.key                             private root under its own passphrase; to be taken off the machine
+//	DATA/keys/                                0700, as are the folders in it; files 0600
+//	DATA/keys/seal.age | seal.key             the sealing identity, under the passphrase or plain
+//	DATA/keys/proof.key                       32 bytes, from which tokens of domain proofs are derived
+//	DATA/keys/registry/registry-XXXXXXXX.key  registry keys
+//	DATA/keys/publishers/SLUG/SLUG-XXXXXXXX.key
+//
+// Every .key file but seal.key and root.key is an age file for the sealing identity; private keys are JWKs. The eight digits begin the SHA-256 of the public
+// half in base64url. A key file is written before the row that names it: what a crash leaves is a file without a row, which is harmless. Another [Keyring] can
+// take the place of the folder, and another business.Signer that of a file.
+//
+// The root signs entries offline ([SignRegistryKey], [SignRegistryRevocation]); the registry verifies them against the pin before it installs or lists them.
+// A new registry key attests the keys of all publishers anew, one commit each; what a crash leaves undone is done when the registry runs again.
+//
+// # What is served
+//
+// One immutable state behind an atomic pointer. A poll reads the heads every 250 ms and loads what changed; a commit made here is in it before the act
+// returns. When the heads could not be read for 10 s nothing is served: unavailable, never unknown and never old without bound. Renderers get
+// business.Publication, which has no field for accounts, reasons, operators and tokens.
+//
+// Signed documents are kept per state and handed out for at most 300 s; a new one is made from 240 s on by one caller while the others get the old one.
+// A manifest also ends when the proof it states does. Past the registry key's not_after, or without its private half, manifests are unsigned with the reason
+// registry_key_unavailable (XP-MANIFEST-008) and lists are withheld (XP-INTEGRITY-011). A key set is served whole or not at all (XP-DISCOVERY-004).
+//
+// # Domain proofs
+//
+// [Registry.StartProof] makes a nonce and shows the value derived from it; [Registry.CheckProof] looks for it. After five failed checks of one publisher and
+// host within an hour no more are made, whatever the method or attempt. The schedule of package proof decides about the rest: looked at again at half-life,
+// then daily; three days of counted failures are the lapse. A check looks outside of the transaction and is committed only when the attempt is still the one
+// it saw. The first proof of a host lets it route to the publisher. Two publishers that prove one host are both proven, and the registry's audit trail says
+// host_conflict.
+package app

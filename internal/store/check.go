@@ -1,0 +1,119 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+
+	"sayso/internal/app"
+	"sayso/jcs"
+)
+
+// invariants hold in every committed state; each query counts the rows that break one.
+var invariants = []struct{ broken, sql string }{
+	{"publishers have no head", "SELECT count(*) FROM publishers p LEFT JOIN heads h ON h.slug = p.slug WHERE h.slug IS NULL"},
+	{"heads have no publisher", "SELECT count(*) FROM heads h LEFT JOIN publishers p ON p.slug = h.slug WHERE p.slug IS NULL AND h.slug <> ''"},
+	{"registry heads are missing", "SELECT 1 - count(*) FROM heads WHERE slug = ''"},
+	{"generations are ahead of their head", "SELECT count(*) FROM publishers p JOIN heads h ON h.slug = p.slug WHERE p.generation > h.revision"},
+	{"records have no publisher", "SELECT count(*) FROM records r LEFT JOIN publishers p ON p.slug = r.publisher WHERE p.slug IS NULL"},
+	{"records have a leaf that is not 32 bytes long", "SELECT count(*) FROM records WHERE length(leaf) <> 32"},
+	{"keys have no publisher", "SELECT count(*) FROM publisher_keys k LEFT JOIN publishers p ON p.slug = k.publisher WHERE p.slug IS NULL"},
+	{"proofs have no publisher", "SELECT count(*) FROM proofs x LEFT JOIN publishers p ON p.slug = x.publisher WHERE p.slug IS NULL"},
+	{"verifications have no publisher", "SELECT count(*) FROM verifications v LEFT JOIN publishers p ON p.slug = v.publisher WHERE p.slug IS NULL"},
+	{"hosts have no publisher", "SELECT count(*) FROM hosts x LEFT JOIN publishers p ON p.slug = x.publisher WHERE p.slug IS NULL"},
+	{"revocation lists have a gap", "SELECT count(*) FROM (SELECT publisher FROM revocations GROUP BY publisher HAVING max(position) <> count(*) OR min(position) <> 1) gaps"},
+	{"revocation lists have no head", "SELECT count(*) FROM revocations r LEFT JOIN heads h ON h.slug = r.publisher WHERE h.slug IS NULL"},
+	{"tokens have no owner", "SELECT count(*) FROM tokens t LEFT JOIN heads h ON h.slug = t.publisher WHERE h.slug IS NULL"},
+}
+
+// Check reads every row through the codecs and counts what breaks an invariant. It reports all it finds, at most a few of a kind.
+func (r *Reader) Check(ctx context.Context) error {
+	var found []string
+	for _, i := range invariants {
+		var n int64
+		if err := r.one(ctx, "count what breaks an invariant", i.sql, nil, func(scan scanner) error { return scan(&n) }); err != nil {
+			return err
+		}
+		if n > 0 {
+			found = append(found, fmt.Sprintf("%d %s", n, i.broken))
+		}
+	}
+	slugs, err := list(ctx, r, "list publishers", func(scan scanner) (string, error) {
+		var slug string
+		err := scan(&slug)
+		return slug, err
+	}, "SELECT slug FROM heads ORDER BY slug")
+	if err != nil {
+		return err
+	}
+	for _, slug := range slugs {
+		if err := r.readThrough(ctx, slug); err != nil {
+			found = append(found, detail(err))
+		}
+		if len(found) > 20 {
+			break
+		}
+	}
+	if len(found) > 0 {
+		return fmt.Errorf("the database is damaged: %s", strings.Join(found, "; "))
+	}
+	return nil
+}
+
+// detail says what is wrong with a row, where our own codecs found it.
+func detail(err error) string {
+	if d := (*damage)(nil); errors.As(err, &d) {
+		return d.what
+	}
+	return err.Error()
+}
+
+// readThrough reads all rows of one publisher, or of the registry.
+func (r *Reader) readThrough(ctx context.Context, slug string) error {
+	var errs []error
+	keep := func(_ any, err error) { errs = append(errs, err) }
+	keep(r.Revocations(ctx, slug))
+	keep(r.Tokens(ctx, slug))
+	if slug == "" {
+		keep(r.RegistryKeys(ctx))
+		keep(r.Hosts(ctx))
+		for after, limit := int64(0), 1000; ; {
+			rows, err := r.Audit(ctx, "", after, limit)
+			errs = append(errs, err)
+			if len(rows) < limit {
+				break
+			}
+			after = rows[len(rows)-1].Sequence
+		}
+		return errors.Join(errs...)
+	}
+	p, err := r.Publisher(ctx, slug)
+	errs = append(errs, err)
+	if err == nil {
+		for _, doc := range []jcs.Raw{p.Profile, p.Schema, p.Calendar, p.Account} {
+			if doc != nil && !bytes.HasPrefix(doc, []byte("{")) {
+				errs = append(errs, damaged("a document of %s is no JSON object", slug))
+			}
+		}
+	}
+	keep(r.Keys(ctx, slug))
+	keep(r.Proofs(ctx, slug))
+	keep(r.Verifications(ctx, slug))
+	errs = append(errs, drain(r.Records(ctx, slug, "", "", "")))
+	return errors.Join(errs...)
+}
+
+func drain(rows iter.Seq2[app.RecordRow, error]) error {
+	for row, err := range rows {
+		if err != nil {
+			return err
+		}
+		if !bytes.HasPrefix(row.Body, []byte("{")) {
+			return damaged("record %s/%q is no JSON object", row.Type, row.ID)
+		}
+	}
+	return nil
+}

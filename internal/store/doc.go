@@ -1,0 +1,93 @@
+// Package store is what the registry's databases have in common: the format, the statements, migrations and retries. Packages sqlite and postgres open a
+// database and run its transactions; storetest is the contract that both pass.
+//
+// # Engines
+//
+// One registry lives in one database, either an SQLite file or a PostgreSQL database (or schema) of its own. Tables and columns are the same; types
+// differ as this list says:
+//
+//	meaning    SQLite (STRICT)   PostgreSQL
+//	text       TEXT (BINARY)     TEXT COLLATE "C"
+//	number     INTEGER           BIGINT
+//	flag       INTEGER 0 or 1    BOOLEAN
+//	time       INTEGER           BIGINT
+//	bytes      BLOB              BYTEA
+//
+// Texts are ordered by their bytes, which for UTF-8 is the order of code points. A text never holds U+0000 and is always UTF-8: PostgreSQL refuses anything
+// else, so both stores refuse it on writing with the same error, and on reading nothing of that name is there. Texts of a key have 1 to 255 bytes,
+// a record's id 1 to 1024. A time is the microseconds since 1970-01-01T00:00:00Z; finer parts are cut off, and NULL is "never" (Go's zero time), which comes
+// first in every order. Documents are bytes of JSON, NULL where there is none. A revision or generation is below 2^63.
+//
+// # Tables
+//
+//	heads(slug, revision)
+//	    One row for each publisher, and one with slug '' for the registry itself, which is there from the start. revision counts the
+//	    acts on it from 0. Every act adds one inside its own transaction, so numbers have no gap and are in the order of commits, and
+//	    two acts on one publisher are one after the other. Replicas poll this table.
+//
+//	operations(id, at, own)
+//	    Acts that were committed, by the identity that the caller gave them. An act whose id is here is not run again. own marks ids
+//	    that the store drew itself; they only matter while their transaction is under way and are forgotten after an hour.
+//
+//	publishers(slug, created_at, region, lifecycle, suspended, reason, profile, schema, calendar, account, delegated, incomplete,
+//	           quota_records, quota_tokens, generation, content_hash, changed_at, data_updated)
+//	    slug is never used twice, so no row is ever deleted. lifecycle is draft, published, paused or withdrawn; suspended is a flag
+//	    beside it. profile, schema, calendar and account are JSON objects. A quota of 0 stands for the default. generation counts
+//	    changes of published content and is never ahead of revision; content_hash, changed_at belong to it. data_updated is the newest
+//	    updated_at of the publisher's records.
+//
+//	records(publisher, type, id, leaf, updated_at, body)
+//	    One published record: its JSON object without url and publisher, and the 32 bytes of its leaf hash. Ordered by (type, id).
+//
+//	publisher_keys(publisher, kid, entry, created_at, retired_at, revoked_at)
+//	registry_keys(kid, entry, installed_at, revoked_at)
+//	    Public keys; entry is the JSON object that is published for them, whose kid is the column's. Private keys are in no table.
+//
+//	revocations(publisher, position, entry)
+//	    Both kinds of list, the registry's under ''. position counts from 1 without a gap, in the order of commits; rows are never
+//	    changed or deleted.
+//
+//	proofs(id, publisher, host, method, nonce, created_at, expires_at, state, verified_at, valid_until, next_check, failed_days,
+//	       last_failure, evidence)
+//	    Attempts to prove a host. nonce has 16 bytes, evidence is JSON, state is pending, proven, lapsed or replaced.
+//
+//	verifications(publisher, decision, recorded_by, recorded_at, confirmed_by, confirmed_at, withdrawn_at)
+//	    Verifications by operators, named by the id of the decision.
+//
+//	hosts(host, publisher)
+//	    Where requests for a host go. A host belongs to one publisher at a time.
+//
+//	tokens(hash, id, publisher, name, scopes, parent, created_at, revoked_at)
+//	    Bearer tokens by the SHA-256 of the token; publisher '' is an operator's. scopes is a JSON array of strings.
+//
+//	audit(sequence, at, actor, action, publisher, target, old_hash, new_hash, reason)
+//	    One row for each act; publisher '' is the registry. Rows are never changed or deleted. sequence rises within a publisher in the
+//	    order of commits. Over all publishers it does so in SQLite; in PostgreSQL, where it is drawn from audit_sequence, it has gaps,
+//	    and of two acts that overlap the one with the lower number may become visible later. Who must not miss a row of any
+//	    publisher follows the heads and reads each publisher's trail.
+//
+//	schema_migrations(number, name, sum, at)
+//	    Steps of the schema that were taken, from 1 without a gap, with the SHA-256 of their file. In PostgreSQL row 0 is there to be
+//	    locked while a step is taken.
+//
+// Every publisher column but audit's refers to publishers, those that may be empty refer to heads; every publisher has a head and every head but the registry's has a
+// publisher. A write that refers to nothing fails with app.ErrNotFound and takes its transaction with it.
+//
+// # Transactions
+//
+// A reader sees one committed state for as long as its transaction lasts. Writers are serialisable: SQLite runs them one after the other, PostgreSQL at
+// isolation SERIALIZABLE, where a loser begins again. After a statement that failed nothing of its transaction is committed, whatever the caller made of the
+// error; app.ErrExists and app.ErrNotFound for a row that is not there are answers, not failures. Rows of a stream are read by pages: what the same
+// transaction writes meanwhile is seen where it lies beyond the page being read. A Reader or Writer serves one goroutine. Do not open a transaction inside
+// another one: it takes a second connection, and a pool of them can run dry.
+//
+// # Migrations
+//
+// Files NNNN_name.sql of each engine are taken in order, one transaction each. A database that has been through more steps than the program knows is
+// refused with app.ErrNewerSchema before anything is changed; one whose steps have other sums is refused too. A released file is never changed.
+//
+// # Errors
+//
+// What a database cannot do comes out as *Failure: its text says what could not be done and why, without SQL, names of tables or addresses; its cause is
+// what the engine said.
+package store

@@ -1,0 +1,7 @@
+package pgtest
+
+import "syscall"
+
+func attributes(owner *syscall.Credential) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Credential: owner, Setpgid: true, Pdeathsig: syscall.SIGQUIT}
+}

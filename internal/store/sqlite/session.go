@@ -1,0 +1,99 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+
+	"modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+
+	"sayso/internal/app"
+	"sayso/internal/store"
+)
+
+// session is one transaction.
+type session struct {
+	tx      *sql.Tx
+	put     *sql.Stmt // prepared by the first chunk, closed with the transaction
+	remove  *sql.Stmt
+	written int
+}
+
+// numbered turns $1 into ?1: in SQLite $1 would be a parameter with a name.
+func numbered(query string) string { return strings.ReplaceAll(query, "$", "?") }
+
+func (s *session) Exec(ctx context.Context, query string, args ...any) (int64, error) {
+	result, err := s.tx.ExecContext(ctx, numbered(query), args...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+func (s *session) Query(ctx context.Context, query string, args ...any) (store.Rows, error) {
+	return s.tx.QueryContext(ctx, numbered(query), args...)
+}
+
+func (s *session) PutRecords(ctx context.Context, slug string, rows []app.RecordRow) (err error) {
+	if s.put == nil {
+		s.put, err = s.tx.PrepareContext(ctx, "INSERT INTO records (publisher, type, id, leaf, updated_at, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6) "+
+			"ON CONFLICT (publisher, type, id) DO UPDATE SET leaf = excluded.leaf, updated_at = excluded.updated_at, body = excluded.body")
+		if err != nil {
+			return err
+		}
+	}
+	for i := range rows {
+		row := &rows[i]
+		if _, err := s.put.ExecContext(ctx, slug, row.Type, row.ID, row.Leaf[:], store.Micros(row.UpdatedAt), row.Body); err != nil {
+			return err
+		}
+	}
+	s.written += len(rows)
+	return nil
+}
+
+func (s *session) DeleteRecords(ctx context.Context, slug string, keys []app.RecordKey) (err error) {
+	if s.remove == nil {
+		if s.remove, err = s.tx.PrepareContext(ctx, "DELETE FROM records WHERE publisher = ?1 AND type = ?2 AND id = ?3"); err != nil {
+			return err
+		}
+	}
+	for _, key := range keys {
+		if _, err := s.remove.ExecContext(ctx, slug, key.Type, key.ID); err != nil {
+			return err
+		}
+	}
+	s.written += len(keys)
+	return nil
+}
+
+// Claim has nothing to do: an immediate transaction is alone.
+func (s *session) Claim(string) error { return nil }
+
+// NextAudit leaves no gap, because writers are one after the other.
+func (s *session) NextAudit() string { return "(SELECT COALESCE(MAX(sequence), 0) + 1 FROM audit)" }
+
+func (s *session) Classify(err error) store.Class { return classify(err) }
+
+func classify(err error) store.Class {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return store.Other
+	}
+	if e.Code() == lib.SQLITE_CONSTRAINT_FOREIGNKEY {
+		return store.Missing
+	}
+	switch e.Code() & 0xff { // the low byte is the primary code
+	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
+		return store.Busy
+	case lib.SQLITE_FULL:
+		return store.Full
+	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
+		return store.Damaged
+	case lib.SQLITE_IOERR, lib.SQLITE_CANTOPEN, lib.SQLITE_READONLY:
+		return store.IO
+	}
+	return store.Other
+}
