@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -19,6 +20,8 @@ type Config struct {
 	Facts          string   `toml:"facts" flag:"facts" help:"Folder of figures to serve."`
 	TrustedProxy   []string `toml:"trusted_proxy" flag:"trusted-proxy" help:"Networks (CIDR) whose X-Forwarded-For header names the client address. Without one the header is ignored."`
 	RateLimit      int      `toml:"rate_limit" default:"600" help:"Requests a minute and client address on the routes that are computed; 0 is off. While it is not set, loopback clients are not limited."`
+	Database       string   `toml:"database" help:"PostgreSQL database of the registry, as postgres://USER@HOST/NAME, for several servers over one registry. The default is one SQLite file in the data folder. A password does not belong here: put it into the file that PGPASSFILE names."`
+	Resolvers      []string `toml:"resolvers" help:"DNS resolvers that domain proofs ask: ADDRESS, ADDRESS:PORT, or tls://NAME@ADDRESS for DNS over TLS. Three of them, or a validating one on loopback or over TLS; without any, dns_txt proofs are refused."`
 	PassphraseFile string   `toml:"passphrase_file" help:"File (mode 0600) with the passphrase that seals private keys."`
 	LogFormat      string   `toml:"log_format" default:"auto" oneof:"auto json text" help:"Form of the log on standard error: json, text, or auto, which is text on a terminal."`
 	LogLevel       string   `toml:"log_level" default:"info" oneof:"debug info warn error" help:"Least level that is logged. Single requests are logged at debug."`
@@ -114,6 +117,9 @@ func (c *Config) check() error {
 			return c.refuse("origin", err.Error())
 		}
 	}
+	if err := checkDatabase(c.Database); err != nil {
+		return c.refuse("database", err.Error())
+	}
 	for i, p := range c.Publishers {
 		if err := checkOrigin(p.Origin); err != nil {
 			return c.refuse("publisher", fmt.Sprintf("number %d: %v", i+1, err))
@@ -124,6 +130,21 @@ func (c *Config) check() error {
 		if slices.ContainsFunc(c.Publishers[:i], func(q Publisher) bool { return q.Origin == p.Origin }) {
 			return c.refuse("publisher", fmt.Sprintf("%s stands there twice", p.Origin))
 		}
+	}
+	return nil
+}
+
+// checkDatabase refuses what is no URL of PostgreSQL, and a password in it: settings are shown and logged. The text itself is never repeated.
+func checkDatabase(text string) error {
+	if text == "" {
+		return nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
+		return errors.New("this is no URL such as postgres://registry@db.example/registry")
+	}
+	if _, has := u.User.Password(); has || u.Query().Has("password") {
+		return errors.New("it holds a password: take it out and put it into the file that PGPASSFILE names")
 	}
 	return nil
 }
