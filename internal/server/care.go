@@ -54,10 +54,25 @@ func (s *Server) care() http.Handler {
 		}
 		writeJSON(w, status, body)
 	})
+	served := "the private listener serves /livez, /readyz and /metrics"
+	if s.options.Registry != nil {
+		served += ", and the admin API below " + adminBase
+	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		writeJSON(w, http.StatusNotFound, refusal{"not found", "the private listener serves /livez, /readyz and /metrics"})
+		writeJSON(w, http.StatusNotFound, refusal{"not found", served})
 	})
-	return s.namedHosts(mux)
+	if s.options.Registry == nil {
+		return s.namedHosts(mux)
+	}
+	admin := s.admin()
+	return s.namedHosts(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// The mux would redirect paths that it can clean; an act is at the path that was sent, or nowhere.
+		if strings.HasPrefix(r.URL.EscapedPath(), adminBase+"/") {
+			admin.ServeHTTP(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	}))
 }
 
 // refusal is the body of every refusal here. Unlike those of the public listener it may not be read by other pages.
@@ -97,6 +112,9 @@ func (s *Server) readiness(ctx context.Context) Readiness {
 	}
 	if s.watcher != nil {
 		r.Checks = append(r.Checks, s.watcher.status())
+	}
+	if s.options.Registry != nil {
+		r.Checks = append(r.Checks, registryStatus(s.options.Registry.Gauges()))
 	}
 	for _, c := range r.Checks {
 		r.Ready = r.Ready && c.Level != LevelFailed

@@ -16,58 +16,71 @@ import (
 	"sayso/jcs"
 )
 
-// front puts the limits, the request id, the recovery, the metrics and the log around the public handler.
-func (s *Server) front(next http.Handler) http.Handler {
+// front puts the limits around the public surfaces.
+func (s *Server) front() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		begin := time.Now()
-		pattern, dynamic := s.options.Classify(r.URL.Path)
-		a := answers.Get().(*answer)
-		*a = answer{ResponseWriter: w, id: requestID()}
-		w.Header()["X-Request-Id"] = []string{a.id}
-		s.metrics.inFlight.Inc()
-		defer func() {
-			s.metrics.inFlight.Dec()
-			cut := false
-			if fault := recover(); fault != nil {
-				cut = s.recovered(a, r, pattern, fault)
+		to := s.target(r)
+		s.watched(w, r, to.pattern, to.refuse, func(a *answer) {
+			if s.limits != nil && to.dynamic && !s.allow(a, r, to) {
+				return
 			}
-			s.metrics.observe(pattern, a.status, time.Since(begin))
-			s.logRequest(a, r, pattern, begin)
-			*a = answer{}
-			answers.Put(a)
-			if cut {
-				panic(http.ErrAbortHandler) // net/http closes the connection without a word
+			if r.ContentLength != 0 {
+				r.Body = http.MaxBytesReader(a, r.Body, maxBody)
 			}
-		}()
-		if dynamic && s.limiter != nil && !s.allow(a, r, begin) {
-			return
-		}
-		if r.ContentLength != 0 {
-			r.Body = http.MaxBytesReader(a, r.Body, maxBody)
-		}
-		next.ServeHTTP(a, r)
+			to.handler.ServeHTTP(a, r)
+			if s.limits != nil && to.byKey && a.status == http.StatusUnauthorized {
+				s.limits.failed(clientAddress(r, s.options.TrustedProxies), time.Now())
+			}
+		})
 	})
 }
 
+// watched puts the request id, the recovery, the metrics and the log around one exchange.
+func (s *Server) watched(w http.ResponseWriter, r *http.Request, pattern string, refuse refuser, serve func(*answer)) {
+	begin := time.Now()
+	a := answers.Get().(*answer)
+	*a = answer{ResponseWriter: w, id: requestID()}
+	w.Header()["X-Request-Id"] = []string{a.id}
+	s.metrics.inFlight.Inc()
+	defer func() {
+		s.metrics.inFlight.Dec()
+		cut := false
+		if fault := recover(); fault != nil {
+			cut = s.recovered(a, r, pattern, refuse, fault)
+		}
+		s.metrics.observe(pattern, a.status, time.Since(begin))
+		s.logRequest(a, r, pattern, begin)
+		*a = answer{}
+		answers.Put(a)
+		if cut {
+			panic(http.ErrAbortHandler) // net/http closes the connection without a word
+		}
+	}()
+	serve(a)
+}
+
 // allow applies the rate limit and answers 429 when it is used up.
-func (s *Server) allow(w http.ResponseWriter, r *http.Request, now time.Time) bool {
-	client := clientAddress(r, s.options.TrustedProxies)
+func (s *Server) allow(a *answer, r *http.Request, to target) bool {
+	client, now := clientAddress(r, s.options.TrustedProxies), time.Now()
 	if client.IsLoopback() && !s.options.LimitLoopback {
 		return true
 	}
-	wait, ok := s.limiter.take(client, now)
+	who, wait, ok := s.limits.take(r, client, to.byKey, now)
 	if ok {
 		return true
 	}
 	s.metrics.limited.Inc()
-	w.Header().Set("Retry-After", strconv.Itoa(wait))
-	writeProblem(w, http.StatusTooManyRequests, "rate limited", fmt.Sprintf("more than %d requests in this minute from this address; try again in %d seconds", s.options.RateLimit, wait))
+	a.Header().Set("Retry-After", strconv.Itoa(wait))
+	to.refuse(a, http.StatusTooManyRequests, "rate limited", fmt.Sprintf("more than %d requests in this minute %s; try again in %d seconds", s.options.RateLimit, who, wait))
 	return false
 }
 
+// refuser writes the body that a surface's refusals have.
+type refuser func(a *answer, status int, code, message string)
+
 // recovered answers a panic. cut says that the connection must be closed instead: an answer had begun, and its reader may not take a half for the whole.
 // http.ErrAbortHandler is the one panic that means what it says.
-func (s *Server) recovered(a *answer, r *http.Request, pattern string, fault any) (cut bool) {
+func (s *Server) recovered(a *answer, r *http.Request, pattern string, refuse refuser, fault any) (cut bool) {
 	if fault == http.ErrAbortHandler {
 		return true
 	}
@@ -76,7 +89,7 @@ func (s *Server) recovered(a *answer, r *http.Request, pattern string, fault any
 	if a.status != 0 {
 		return true
 	}
-	writeProblem(a, http.StatusInternalServerError, "internal error", "this answer could not be made; the fault is on the side of the server, request "+a.id)
+	refuse(a, http.StatusInternalServerError, "internal error", "this answer could not be made; the fault is on the side of the server, request "+a.id)
 	return false
 }
 
@@ -86,12 +99,17 @@ func (s *Server) logRequest(a *answer, r *http.Request, pattern string, begin ti
 	}
 }
 
-// writeProblem answers with the body every refusal of this package has. A panic may have left headers of another answer behind.
-func writeProblem(w http.ResponseWriter, status int, code, message string) {
-	header := w.Header()
-	for _, name := range []string{"Etag", "Last-Modified", "X-Facts-Status", "Link", "Content-Encoding", "Content-Length"} {
+// forget takes headers away that a panic has left behind from another answer.
+func forget(header http.Header) {
+	for _, name := range []string{"Etag", "Last-Modified", "X-Facts-Status", "Link", "Location", "Content-Encoding", "Content-Length"} {
 		header.Del(name)
 	}
+}
+
+// writeProblem answers with the body of the facts surface's refusals.
+func writeProblem(w http.ResponseWriter, status int, code, message string) {
+	header := w.Header()
+	forget(header)
 	header.Set("Access-Control-Allow-Origin", "*")
 	header.Set("Access-Control-Expose-Headers", "ETag, Last-Modified, X-Facts-Status, Link, Retry-After")
 	header.Set("X-Content-Type-Options", "nosniff")

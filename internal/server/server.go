@@ -10,6 +10,9 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"sayso/business/bizhttp"
+	"sayso/internal/app"
 )
 
 // Limits of the public listener.
@@ -24,20 +27,25 @@ const (
 	drainTimeout = 4 * time.Second
 )
 
-// Options configure a server. Listeners, Public and Classify are required.
+// Options configure a server. Listeners are required, and Public with Classify, or Registry, or all of them.
 type Options struct {
 	PublicListener  net.Listener
 	PrivateListener net.Listener
-	Public          http.Handler
-	// Classify names the route of a decoded path for metrics and says whether the rate limit counts it. Patterns must be a closed set.
+	// Public is the facts surface, nil when no facts are served.
+	Public http.Handler
+	// Classify names the route of a decoded path of Public for metrics and says whether the rate limit counts it. Patterns must be a closed set.
 	Classify func(path string) (pattern string, dynamic bool)
+	// Registry is served by the business surface on the public listener and by the admin API on the private one, and runs while the server does; nil = none.
+	Registry *app.Registry
+	// Pages renders the HTML of the business surface; nil leaves it with JSON.
+	Pages *bizhttp.Pages
 	// Checks are run by /readyz, in order.
 	Checks []Check
 	// Reloader is nil when nothing can be reloaded.
 	Reloader Reloader
 	// Log receives every line; nil drops them.
 	Log *slog.Logger
-	// RateLimit is the number of dynamic requests a minute and address, 0 = off. LimitLoopback applies it to loopback clients too.
+	// RateLimit is the number of dynamic requests a minute and address, and likewise a minute and credential on /mcp and /discovery/query; 0 = off. LimitLoopback applies it to loopback clients too.
 	RateLimit     int
 	LimitLoopback bool
 	// PrivateHosts are the host names, without a port, under which the private listener is reached besides localhost and its addresses.
@@ -52,10 +60,13 @@ type Options struct {
 type Server struct {
 	options Options
 	metrics *metrics
-	limiter *limiter
+	limits  *limits // nil when nothing is limited
 	watcher *watcher
 	public  *http.Server
 	private *http.Server
+
+	business http.Handler // nil without a registry
+	patience time.Duration
 }
 
 // New assembles a server. It does not serve yet.
@@ -66,16 +77,20 @@ func New(o Options) *Server {
 	if o.PollInterval == 0 {
 		o.PollInterval = 2 * time.Second
 	}
-	s := &Server{options: o, metrics: newMetrics()}
+	s := &Server{options: o, metrics: newMetrics(), patience: bodyPatience}
 	if o.RateLimit > 0 {
-		s.limiter = newLimiter(o.RateLimit)
+		s.limits = newLimits(o.RateLimit)
 	}
 	if o.Reloader != nil {
 		s.watcher = &watcher{reloader: o.Reloader, log: o.Log, metrics: s.metrics, interval: o.PollInterval, now: make(chan struct{}, 1)}
 	}
+	if o.Registry != nil {
+		s.business = s.businessSurface()
+		s.metrics.registry.MustRegister(registryGauges{o.Registry})
+	}
 	errorLog := slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug)
 	s.public = &http.Server{
-		Handler: s.front(o.Public), ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
+		Handler: s.front(), ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, ErrorLog: errorLog,
 	}
 	s.private = &http.Server{
@@ -110,6 +125,13 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	if s.watcher != nil {
 		serving.Go(func() { s.watcher.run(ctx) })
+	}
+	if s.options.Registry != nil {
+		serving.Go(func() {
+			if err := s.options.Registry.Run(ctx); err != nil {
+				stop(fmt.Errorf("the registry's background work failed: %w", err))
+			}
+		})
 	}
 	<-ctx.Done()
 	s.drain()

@@ -31,6 +31,12 @@ type running struct {
 
 func start(t *testing.T, o server.Options) *running {
 	t.Helper()
+	return startWith(t, o, func(*server.Server) {})
+}
+
+// startWith lets a test change the server before it runs.
+func startWith(t *testing.T, o server.Options, change func(*server.Server)) *running {
+	t.Helper()
 	listen := func() net.Listener {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -39,7 +45,7 @@ func start(t *testing.T, o server.Options) *running {
 		return l
 	}
 	o.PublicListener, o.PrivateListener = listen(), listen()
-	if o.Public == nil {
+	if o.Public == nil && o.Registry == nil {
 		o.Public = http.NotFoundHandler()
 	}
 	if o.Classify == nil {
@@ -47,6 +53,7 @@ func start(t *testing.T, o server.Options) *running {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	r := &running{Server: server.New(o), public: "http://" + o.PublicListener.Addr().String(), private: "http://" + o.PrivateListener.Addr().String(), stop: stop, done: make(chan error, 1)}
+	change(r.Server)
 	go func() { r.done <- r.Run(ctx) }()
 	t.Cleanup(func() { stop(); <-r.done; r.done <- nil })
 	return r

@@ -1,7 +1,9 @@
 package served
 
 import (
+	"context"
 	"encoding/json"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -14,7 +16,10 @@ import (
 	"sayso/facts/describe"
 	"sayso/facts/factshttp"
 	"sayso/facts/factstest"
+	"sayso/internal/app"
 	"sayso/internal/mcpserve"
+	"sayso/internal/server"
+	"sayso/internal/store/sqlite"
 	"sayso/internal/web"
 	"sayso/oracle/tools"
 )
@@ -143,27 +148,66 @@ func bundle(t *testing.T, s *facts.Snapshot) map[string]any {
 	return doc
 }
 
-func TestOpenAPIIsValid(t *testing.T) {
+// valid asks the validator about a description.
+func valid(t *testing.T, doc map[string]any) (string, bool) {
+	t.Helper()
 	validator := tools.NPMCommand(t, "validate-api")
+	text, err := json.Marshal(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(t.TempDir(), "openapi.json")
+	if err := os.WriteFile(name, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := tools.Command(t, validator, name).CombinedOutput()
+	return string(out), err == nil && strings.Contains(string(out), `"valid": true`)
+}
+
+func TestOpenAPIIsValid(t *testing.T) {
 	_, s := serve(t)
-	doc := bundle(t, s)
-	valid := func() (string, bool) {
-		text, err := json.Marshal(doc)
+	for name, doc := range map[string]map[string]any{"facts": bundle(t, s), "admin": adminDescription(t)} {
+		t.Run(name, func(t *testing.T) {
+			if out, ok := valid(t, doc); !ok {
+				t.Error(out)
+			}
+			delete(doc, "info")
+			if out, ok := valid(t, doc); ok {
+				t.Errorf("the validator accepts a document without info:\n%s", out)
+			}
+		})
+	}
+}
+
+// adminDescription is what a registry's private listener says about its API.
+func adminDescription(t *testing.T) map[string]any {
+	t.Helper()
+	var listeners [2]net.Listener
+	for i := range listeners {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
-		name := filepath.Join(t.TempDir(), "openapi.json")
-		if err := os.WriteFile(name, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		out, err := tools.Command(t, validator, name).CombinedOutput()
-		return string(out), err == nil && strings.Contains(string(out), `"valid": true`)
+		listeners[i] = l
 	}
-	if out, ok := valid(); !ok {
-		t.Error(out)
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "sayso.db"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	delete(doc, "info")
-	if out, ok := valid(); ok {
-		t.Errorf("the validator accepts a document without info:\n%s", out)
+	defer store.Close()
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	s := server.New(server.Options{PublicListener: listeners[0], PrivateListener: listeners[1], Registry: app.New(app.Options{Store: store})})
+	go func() { done <- s.Run(ctx) }()
+	defer func() { stop(); <-done }()
+	answer, err := http.Get("http://" + listeners[1].Addr().String() + "/api/v1/openapi.json")
+	if err != nil {
+		t.Fatal(err)
 	}
+	defer answer.Body.Close()
+	var doc map[string]any
+	if err := json.NewDecoder(answer.Body).Decode(&doc); err != nil {
+		t.Fatal(err)
+	}
+	return doc
 }
