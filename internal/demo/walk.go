@@ -47,15 +47,18 @@ const (
 	python     = "eol/python/3.14"
 )
 
-// Walk takes every step in order and shows each when it is done. The error is of the context.
+// Walk takes a reader's steps through the figures and shows each when it is done. The error is of the context.
 func Walk(ctx context.Context, o Options, show func(Step)) error {
 	w := &walk{ctx: ctx, Options: o}
-	for _, step := range []func(*Step){
-		w.get, w.stale, w.asOf, w.notHeld, w.miss, w.batch, w.resolve, w.changed, w.verify, w.tampered, w.forged, w.mcp,
-	} {
+	return w.take(show, w.get, w.stale, w.asOf, w.notHeld, w.miss, w.batch, w.resolve, w.changed, w.verify, w.tampered, w.forged, w.mcp)
+}
+
+// take runs steps in order.
+func (w *walk) take(show func(Step), steps ...func(*Step)) error {
+	for _, step := range steps {
 		s := Step{Answer: []string{}}
 		step(&s)
-		if err := ctx.Err(); err != nil {
+		if err := w.ctx.Err(); err != nil {
 			return err
 		}
 		show(s)
@@ -232,7 +235,7 @@ func (w *walk) post(s *Step, path, body string, header http.Header) []byte {
 
 // command runs the program itself.
 func (w *walk) command(s *Step, in []byte, exit int, args ...string) {
-	s.Request = "sayso " + strings.Join(args, " ")
+	s.Request = clip("sayso " + strings.Join(args, " "))
 	out, code := w.Run(args, in)
 	for line := range strings.Lines(out) {
 		s.Answer = append(s.Answer, clip(strings.TrimRight(line, "\n")))
