@@ -67,7 +67,7 @@ func checkExample(t *testing.T, c *cobra.Command, line string) {
 		words = words[:end]
 	}
 	found, rest, err := newRoot(&env{ctx: t.Context()}).Find(words)
-	if err != nil || found.HasSubCommands() {
+	if err != nil || isGroup(found) {
 		t.Errorf("%s: the example %q names no command: %v", c.CommandPath(), line, err)
 		return
 	}

@@ -3,20 +3,29 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"sayso/business"
 	"sayso/examples"
+	"sayso/facts/dataset"
+	"sayso/internal/app"
+	"sayso/internal/buildinfo"
 	"sayso/internal/demo"
 	"sayso/internal/server"
+	"sayso/internal/store/sqlite"
+	"sayso/safefetch"
 )
 
 func init() { register("", newDemo) }
@@ -25,13 +34,15 @@ func newDemo(e *env) *cobra.Command {
 	var once bool
 	c := &cobra.Command{
 		Use:   "demo",
-		Short: "See it work: sample figures, signed and served, with a guided walk",
-		Long: "Demo makes a publisher of sample figures in a temporary folder, signs every figure, serves them, and walks through what a reader can do, showing each request and " +
-			"the telling part of its answer. Then it keeps serving until it is interrupted. Nothing leaves this machine.\n\n" +
-			"A folder named with --data is kept, with its key and its signatures; the next demo uses it again, and sayso serve --data DIR serves it. The figures " +
-			"were converted from public tables and nobody has re-read their sources: they are samples, not an authority.\n\n" +
+		Short: "See it work: sample figures and businesses, signed and served, with a guided walk",
+		Long: "Demo makes a publisher of sample figures and a registry with sample businesses in a temporary folder, signs and serves both, and walks through what readers, businesses and " +
+			"operators can do, showing each request and the telling part of its answer. Then it keeps serving until it is interrupted. Nothing leaves this machine: domains are proven in a DNS of " +
+			"the demo's own.\n\n" +
+			"A folder named with --data is kept, with its keys, its registry and its signatures; the next demo uses it again, and sayso serve --data DIR serves it. The registry lies in a file of " +
+			"that folder, whatever the setting database says. A folder with a registry of your own is refused.\n\n" +
+			"The figures were converted from public tables and nobody has re-read their sources; five of the businesses are made up. They are samples, not an authority.\n\n" +
 			"With --json the answer is one value after the walk, with every step and the URLs.\n\n" +
-			"Exit 0, or 1 when a step did not behave as told.",
+			"Exit 0, 1 when a step did not behave as told, 4 when the folder is not a demo's or others may read its keys, 5 when a chosen address cannot be had.",
 		Example: "  sayso demo\n  sayso demo --once\n  sayso demo --data demo-data --listen 127.0.0.1:9000 --admin 127.0.0.1:9001",
 		RunE:    func(*cobra.Command, []string) error { return e.demo(once) },
 	}
@@ -49,7 +60,9 @@ type demonstration struct {
 	Listen string      `json:"listen"`
 	Admin  string      `json:"admin"`
 	Data   string      `json:"data"`
-	Keys   int         `json:"keys"`
+	Keys   int         `json:"keys"` // figures
+	Root   string      `json:"root"` // file with the public half of the registry's root, which readers pin
+	Kid    string      `json:"root_kid"`
 	OK     bool        `json:"ok"`
 	Steps  []demo.Step `json:"steps"`
 	URLs   demoURLs    `json:"urls"`
@@ -57,20 +70,60 @@ type demonstration struct {
 
 // demoURLs are where to look while the demo serves.
 type demoURLs struct {
-	Record    string `json:"record"` // a page for browsers
-	Index     string `json:"index"`
-	Discovery string `json:"discovery"`
-	MCP       string `json:"mcp"`
-	Ready     string `json:"ready"`
-	Metrics   string `json:"metrics"`
+	Record     string         `json:"record"` // a page for browsers
+	Index      string         `json:"index"`
+	Discovery  string         `json:"discovery"`
+	MCP        string         `json:"mcp"`
+	Directory  string         `json:"directory"` // of the businesses
+	Businesses []demoBusiness `json:"businesses"`
+	AdminAPI   string         `json:"admin_api"`
+	Ready      string         `json:"ready"`
+	Metrics    string         `json:"metrics"`
 }
 
-func newDemonstration(origin, public, private, data string, keys int) *demonstration {
-	return &demonstration{
-		Origin: origin, Listen: public, Admin: private, Data: data, Keys: keys, OK: true,
-		URLs: demoURLs{origin + "/f/uk/income-tax/personal-allowance", origin + "/f", origin + "/.well-known/facts.json", origin + "/api/mcp/facts",
-			"http://" + private + "/readyz", "http://" + private + "/metrics"},
+// demoBusiness is where one business stands.
+type demoBusiness struct {
+	Publisher string `json:"publisher"`
+	Page      string `json:"page"`
+	Verify    string `json:"verify"` // a page that verifies the manifest in the browser
+	Manifest  string `json:"manifest"`
+	Host      string `json:"host,omitempty"` // the same business under a host name of its own, on this machine alone
+}
+
+// demoSetting is everything a demonstration serves.
+type demoSetting struct {
+	serving
+	samples    *demo.Registry // serving.registry, with what the demonstration does to it
+	data       string
+	passphrase func() ([]byte, error) // of a kept folder that was sealed with one; asked for once
+}
+
+func (s *demoSetting) answer(ctx context.Context) (*demonstration, error) {
+	private := "http://" + s.private.Addr().String()
+	d := &demonstration{
+		Origin: s.origin, Listen: s.public.Addr().String(), Admin: s.private.Addr().String(), Data: s.data, Keys: s.catalogue.Snapshot().Len(), Root: s.samples.Pin, Kid: s.samples.Root.Kid, OK: true,
+		URLs: demoURLs{
+			Record: s.origin + "/f/uk/income-tax/personal-allowance", Index: s.origin + "/f", Discovery: s.origin + "/.well-known/facts.json", MCP: s.origin + "/api/mcp/facts",
+			Directory: s.origin + "/b", AdminAPI: private + "/api/v1/openapi.json", Ready: private + "/readyz", Metrics: private + "/metrics",
+		},
 	}
+	for _, slug := range demo.Businesses {
+		at, err := s.samples.Locators(ctx, slug)
+		if err != nil {
+			return nil, err
+		}
+		d.URLs.Businesses = append(d.URLs.Businesses, demoBusiness{slug, at.PublicProfile, at.PublicProfile + "/verify", at.Manifest, localHost(s.origin, slug)})
+	}
+	return d, nil
+}
+
+// localHost is the origin under which SLUG.localhost reaches a business, "" when the registry is reached from elsewhere.
+func localHost(origin, slug string) string {
+	_, port, err := net.SplitHostPort(safefetch.LoopbackOf(origin))
+	if err != nil {
+		return ""
+	}
+	return "http://" + net.JoinHostPort(slug+".localhost", port)
 }
 
 func (e *env) demo(once bool) error {
@@ -81,53 +134,51 @@ func (e *env) demo(once bool) error {
 		return err
 	}
 	defer remove()
-	public, private, err := e.demoListeners()
-	if err != nil {
+	s := demoSetting{data: data, passphrase: sync.OnceValues(func() ([]byte, error) { return e.passphrase(false) })}
+	if s.public, s.private, err = e.demoListeners(); err != nil {
 		return err
 	}
-	e.noteMoved("listen", e.config.Listen, public)
-	e.noteMoved("admin", e.config.Admin, private)
-	defer public.Close()
-	defer private.Close()
-	origin, err := e.config.PublicOrigin(public.Addr())
-	if err != nil {
+	e.noteMoved("listen", e.config.Listen, s.public)
+	e.noteMoved("admin", e.config.Admin, s.private)
+	defer s.public.Close()
+	defer s.private.Close()
+	if s.origin, err = e.config.PublicOrigin(s.public.Addr()); err != nil {
 		return usageError("%v", err)
 	}
-	catalogue, err := e.demoCatalogue(data, origin)
-	if err != nil {
+	inner := e.quieter()
+	closing, err := inner.prepareDemo(ctx, &s)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return &failure{code: exitInterrupted, message: "interrupted"}
+	case err != nil:
 		return err
 	}
-	withdraw, err := announce(data, instance{Listen: public.Addr().String(), Admin: private.Addr().String(), Origin: origin, PID: os.Getpid()})
+	defer closing()
+	withdraw, err := announce(data, instance{Listen: s.public.Addr().String(), Admin: s.private.Addr().String(), Origin: s.origin, PID: os.Getpid()})
 	if err != nil {
 		return err
 	}
 	defer withdraw()
-	inner := e.quieter()
 	var end context.CancelFunc
 	inner.ctx, end = context.WithCancel(ctx)
 	defer end()
 	served := make(chan error, 1)
-	go func() {
-		served <- inner.runServer(inner.newServer(catalogue, origin, public, private))
-	}()
-	d := newDemonstration(origin, public.Addr().String(), private.Addr().String(), data, catalogue.Snapshot().Len())
-	err = e.demoWalk(ctx, d)
+	go func() { served <- inner.runServer(inner.newServer(&s.serving)) }()
+	ok, err := e.demoWalk(ctx, &s)
+	if once || err != nil {
+		end()
+	} else if ctx.Err() == nil {
+		e.note("serving until Ctrl-C ends it")
+	}
+	ended := <-served
 	switch {
 	case once && ctx.Err() != nil:
 		return &failure{code: exitInterrupted, message: "interrupted"}
 	case err != nil && ctx.Err() == nil:
 		return err
-	}
-	switch {
-	case once:
-		end()
-	case ctx.Err() == nil:
-		e.note("serving until Ctrl-C ends it")
-	}
-	if err := <-served; err != nil {
-		return err
-	}
-	if !d.OK {
+	case ended != nil:
+		return ended
+	case !ok:
 		return answered(exitFailed)
 	}
 	return nil
@@ -186,41 +237,93 @@ func (e *env) noteMoved(key, wanted string, got net.Listener) {
 	}
 }
 
-// demoCatalogue makes or reuses the sample publisher below the data folder and loads it as serve does.
-func (e *env) demoCatalogue(data, origin string) (*server.Catalogue, error) {
-	var passphrase []byte
+// prepareDemo makes or reuses registry and figures below the data folder, registry first: its making is the making of the keys folder.
+func (e *env) prepareDemo(ctx context.Context, s *demoSetting) (closing func(), err error) {
+	begin := time.Now()
+	steps := e.progress("preparing", int64(len(demo.Businesses))+3)
+	defer steps.end()
+	store, err := openDemoStore(ctx, s.data)
+	if err != nil {
+		return nil, err
+	}
+	if s.samples, err = e.demoRegistry(ctx, s, store); err != nil {
+		return nil, errors.Join(registryFailure(err), store.Close())
+	}
+	s.registry = s.samples.Registry
+	closing = func() {
+		s.samples.Close()
+		store.Close()
+	}
+	steps.add(1)
+	samples, err := fs.Sub(examples.Business, "business")
+	if err != nil {
+		closing()
+		return nil, err
+	}
+	made, err := s.samples.Fill(ctx, samples, demo.Businesses, func() { steps.add(1) })
+	if err != nil {
+		closing()
+		return nil, registryFailure(err)
+	}
+	signed, err := e.demoCatalogue(s, steps)
+	if err != nil {
+		closing()
+		return nil, err
+	}
+	e.note("%s with %s: %d new, %d kept; %d businesses: %d new, %d kept; ready in %s", plural(s.catalogue.Snapshot().Len(), "figure"), plural(len(signed.New)+signed.Kept, "signature"),
+		len(signed.New), signed.Kept, len(demo.Businesses), made, len(demo.Businesses)-made, time.Since(begin).Round(time.Millisecond))
+	return closing, nil
+}
+
+// openDemoStore opens the database file of a data folder. A registry that keeps its rows elsewhere gets no second database.
+func openDemoStore(ctx context.Context, data string) (app.Store, error) {
+	file := filepath.Join(data, databaseFile)
+	_, pinned := os.Stat(filepath.Join(data, app.PinFile))
+	if _, err := os.Stat(file); pinned == nil && errors.Is(err, fs.ErrNotExist) {
+		return nil, refusedError("%s holds a registry whose database is not in it", data).withHint("name another folder with --data")
+	}
+	store, err := sqlite.Open(ctx, file)
+	if err != nil {
+		return nil, registryFailure(err)
+	}
+	return store, nil
+}
+
+func (e *env) demoRegistry(ctx context.Context, s *demoSetting, store app.Store) (*demo.Registry, error) {
+	o := demo.RegistryOptions{
+		Data: s.data, Store: store, Log: e.logger(), Passphrase: s.passphrase,
+		Site: business.Site{Origin: s.origin, ServerVersion: buildinfo.Get().Version},
+	}
 	if e.config.PassphraseFile != "" {
 		var err error
-		if passphrase, err = e.passphrase(false); err != nil {
+		if o.NewPassphrase, err = s.passphrase(); err != nil {
 			return nil, err
 		}
 	}
-	steps := e.progress("preparing", 3)
-	defer steps.end()
+	return demo.OpenRegistry(ctx, o)
+}
+
+// demoCatalogue makes or reuses the sample publisher below the data folder and loads it as serve does.
+func (e *env) demoCatalogue(s *demoSetting, steps *progress) (*dataset.SignResult, error) {
 	day := today()
-	key, err := demo.SigningKey(filepath.Join(data, "keys"), demo.Prefix, passphrase, day)
+	key, err := demo.SigningKey(filepath.Join(s.data, app.KeysFolder), demo.Prefix, s.passphrase, day)
 	if err != nil {
 		return nil, err
 	}
 	if key.SealedBy != "" && e.config.Set("data") {
-		e.note("warning: the signing key is sealed with %s beside it: whoever can read the folder can sign; name a passphrase in SAYSO_PASSPHRASE_FILE for a key that matters", key.SealedBy)
+		e.note("warning: the keys are sealed with %s beside them: whoever can read the folder can sign; name a passphrase in SAYSO_PASSPHRASE_FILE for keys that matter", key.SealedBy)
 	}
-	steps.add(1)
-	folder := filepath.Join(data, figuresFolder)
-	begin := time.Now()
-	signed, err := demo.Prepare(examples.Facts, []string{"facts/uk", "facts/fr", "facts/eol"}, folder, origin, key, day)
+	folder := filepath.Join(s.data, figuresFolder)
+	signed, err := demo.Prepare(examples.Facts, []string{"facts/uk", "facts/fr", "facts/eol"}, folder, s.origin, key, day)
 	if err != nil {
 		return nil, folderFailure(folder, err)
 	}
 	steps.add(1)
-	catalogue, err := server.OpenCatalogue(folder, origin, time.Now)
-	if err != nil {
+	if s.catalogue, err = server.OpenCatalogue(folder, s.origin, time.Now); err != nil {
 		return nil, folderFailure(folder, err)
 	}
 	steps.add(1)
-	e.note("%s with %s: %d new, %d kept; ready in %s", plural(catalogue.Snapshot().Len(), "figure"), plural(len(signed.New)+signed.Kept, "signature"),
-		len(signed.New), signed.Kept, time.Since(begin).Round(time.Millisecond))
-	return catalogue, nil
+	return signed, nil
 }
 
 // quieter is the environment of the server behind the walk: its log would stand between the steps, so it keeps to warnings unless the user chose a level.
@@ -233,26 +336,56 @@ func (e *env) quieter() *env {
 	return &inner
 }
 
-// demoWalk runs the walk and prints it, step by step.
-func (e *env) demoWalk(ctx context.Context, d *demonstration) error {
-	if !e.json {
-		e.hasAnswered = true
-		fmt.Fprintf(e.out, "%s\n%s by a sample publisher, signed and served at %s\n", e.paint(e.out, "1", "sayso: say only what you can stand behind"), plural(d.Keys, "figure"), d.Origin)
-	}
-	err := demo.Walk(ctx, demo.Options{Origin: d.Origin, Fetch: newFetch(d.Origin), Run: e.inProcess(ctx)}, func(s demo.Step) {
-		d.Steps = append(d.Steps, s)
-		d.OK = d.OK && s.Problem == ""
-		if !e.json {
-			e.writeStep(len(d.Steps), &s)
-		}
-	})
+// demoWalk runs both parts of the walk and prints them, step by step. ok says that every step was as told.
+func (e *env) demoWalk(ctx context.Context, s *demoSetting) (ok bool, err error) {
+	d, err := s.answer(ctx)
 	if err != nil {
-		return err
+		return false, registryFailure(err)
+	}
+	heading := func(text string) {
+		if !e.json {
+			e.hasAnswered = true
+			fmt.Fprintf(e.out, "%s\n", e.paint(e.out, "1", text))
+		}
+	}
+	show := func(step demo.Step) {
+		d.Steps = append(d.Steps, step)
+		d.OK = d.OK && step.Problem == ""
+		if !e.json {
+			e.writeStep(len(d.Steps), &step)
+		}
+	}
+	reader := demo.Options{Origin: d.Origin, Fetch: newFetch(d.Origin), Run: e.inProcess(ctx)}
+	heading("sayso: say only what you can stand behind")
+	heading(fmt.Sprintf("\nFIGURES: %s by a sample publisher, signed and served at %s", plural(d.Keys, "figure"), d.Origin))
+	if err := demo.Walk(ctx, reader, show); err != nil {
+		return false, err
+	}
+	heading(fmt.Sprintf("\nBUSINESSES: a registry of %d sample businesses at the same origin, and one more that comes and goes", len(d.URLs.Businesses)))
+	if err := e.walkRegistry(ctx, s, reader, show); err != nil {
+		return false, err
 	}
 	if e.json {
-		return e.answer(d, nil)
+		return d.OK, e.answer(d, nil)
 	}
-	return e.writeURLs(d)
+	return d.OK, e.writeURLs(d)
+}
+
+// walkRegistry takes a business of its own through the registry. The operator's token for it lives as long as the walk.
+func (e *env) walkRegistry(ctx context.Context, s *demoSetting, reader demo.Options, show func(demo.Step)) error {
+	guest, err := s.samples.Guest(ctx)
+	if err != nil {
+		return registryFailure(err)
+	}
+	token, back, err := s.samples.LendToken(ctx)
+	if err != nil {
+		return registryFailure(err)
+	}
+	err = demo.WalkRegistry(ctx, demo.RegistryWalk{
+		Reader: reader, Admin: "http://" + s.private.Addr().String(), Token: token, Guest: guest,
+		Pin: s.samples.Pin, PutTXT: s.samples.PutTXT,
+	}, show)
+	return errors.Join(err, back())
 }
 
 // inProcess runs commands as the shell would, with the same environment.
@@ -285,8 +418,9 @@ func (e *env) writeStep(number int, s *demo.Step) {
 func (e *env) writeURLs(d *demonstration) error {
 	kept := "temporary, removed when the demo ends"
 	if e.config.Set("data") {
-		kept = "kept; sayso serve --data " + d.Data + " serves it"
+		kept = "kept; with it as --data, sayso serve serves it and sayso demo uses it again"
 	}
+	first := d.URLs.Businesses[0]
 	rows := [][2]string{
 		{"page", d.URLs.Record + " (in a browser)"},
 		{"index", d.URLs.Index},
@@ -294,13 +428,28 @@ func (e *env) writeURLs(d *demonstration) error {
 		{"command", "sayso get uk/income-tax/personal-allowance --from " + d.Origin},
 		{"check", "sayso check " + d.Origin + " --no-sources"},
 		{"mcp", d.URLs.MCP + " (HTTP), or sayso mcp --from " + d.Origin + " (stdio)"},
-		{"admin", d.URLs.Ready + " and /metrics (private)"},
-		{"data", d.Data + " (" + kept + ")"},
+		{"", ""},
+		{"registry", d.URLs.Directory + " (in a browser)"},
 	}
+	for _, b := range d.URLs.Businesses {
+		rows = append(rows, [2]string{"business", b.Page})
+	}
+	if first.Host != "" {
+		rows = append(rows, [2]string{"own host", first.Host + "/ (the first of them under a name of its own)"})
+	}
+	rows = append(rows, [][2]string{
+		{"manifest", first.Manifest},
+		{"verify", first.Verify + " (in a browser)"},
+		{"command", "sayso verify " + first.Page + " --root " + shellWord(d.Root)},
+		{"root", d.Root + " (" + d.Kid + "; what readers pin)"},
+		{"", ""},
+		{"admin", d.URLs.AdminAPI + ", " + d.URLs.Ready + " and /metrics (private)"},
+		{"data", d.Data + " (" + kept + ")"},
+	}...)
 	var b strings.Builder
 	b.WriteString("\n")
 	for _, row := range rows {
-		fmt.Fprintf(&b, "%-8s %s\n", row[0], row[1])
+		b.WriteString(strings.TrimRight(fmt.Sprintf("%-8s %s", row[0], row[1]), " ") + "\n")
 	}
 	_, err := fmt.Fprint(e.out, b.String())
 	return err

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"sayso/facts"
 	"sayso/facts/dataset"
 	"sayso/facts/factshttp"
+	"sayso/internal/app"
 	"sayso/internal/buildinfo"
 	"sayso/internal/mcpserve"
 	"sayso/internal/server"
@@ -28,16 +30,22 @@ func init() { register("", newServe) }
 
 func newServe(e *env) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "serve --facts DIR",
-		Short: "Serve a folder of figures",
-		Long: "Serve answers for a folder of figures over HTTP and MCP. The folder is read, checked and held in memory; it needs no database and no data folder; without --facts the folder that a demo kept below --data is served. " +
-			"A change of the folder is noticed within two seconds, or at once on SIGHUP, and loaded whole; when one figure is wrong the change is refused, the reason " +
-			"is shown by /readyz on the private listener, and what was served before is served on.\n\n" +
+		Use:   "serve [--facts DIR]",
+		Short: "Serve a folder of figures, the registry of the data folder, or both",
+		Long: "Serve answers over HTTP, for figures over MCP too. What it serves are the figures of a folder, when --facts names one or a demo kept one below --data, and the " +
+			"registry of the data folder, when sayso init has made one there. Both share one origin; under a host that a business has for itself only the business answers.\n\n" +
+			"Figures are read, checked and held in memory; they need no database and no data folder. A change of their folder is noticed within two seconds, or at once on SIGHUP, and " +
+			"loaded whole; when one figure is wrong the change is refused, the reason is shown by /readyz on the private listener, and what was served before is served on.\n\n" +
+			"A registry needs its passphrase, from the file that SAYSO_PASSPHRASE_FILE names or typed at the start, unless its keys were sealed without one. The admin API for operators and " +
+			"businesses is on the private listener below /api/v1. Acts of other commands on the same data folder are served within a second.\n\n" +
+			"Several servers can serve one registry: the setting database names their PostgreSQL, and each has a data folder of its own with the same root.pub.json and the same keys " +
+			"folder in it, mounted and not linked, because a key that one of them makes is used by all. root.key belongs on none of them.\n\n" +
 			"SIGTERM or an interrupt finishes what is in flight and ends with exit 0 within five seconds; a second one ends at once.\n\n" +
-			"It does not start, with exit 1, when one figure is wrong, 2 on a wrong setting, 3 when the folder is missing or holds no figures, 4 when a private key lies in it, 5 when an " +
-			"address is taken.",
-		Example: "  sayso serve --facts figures\n  sayso serve --facts figures --listen 0.0.0.0:8470 --origin https://figures.example --trusted-proxy 10.0.0.0/8",
-		RunE:    func(*cobra.Command, []string) error { return e.serve() },
+			"It does not start, with exit 1, when one figure is wrong, 2 on a wrong setting or when there is nothing to serve, 3 when the folder is missing or holds no figures, 4 when a " +
+			"private key lies in it, or others may read the registry's keys, 5 when an address is taken or the database cannot be reached.",
+		Example: "  sayso serve --facts figures\n  SAYSO_PASSPHRASE_FILE=/run/secrets/sayso sayso serve --data /var/lib/sayso\n" +
+			"  sayso serve --facts figures --listen 0.0.0.0:8470 --origin https://figures.example --trusted-proxy 10.0.0.0/8",
+		RunE: func(*cobra.Command, []string) error { return e.serve() },
 	}
 	flags := c.Flags()
 	flags.String("facts", "", "folder of figures")
@@ -48,13 +56,22 @@ func newServe(e *env) *cobra.Command {
 	return c
 }
 
-// serve opens listeners and catalogue, announces itself and runs until it is told to stop.
+// serving is what one server serves and where. Catalogue or registry is nil when there is none of it.
+type serving struct {
+	catalogue       *server.Catalogue
+	registry        *app.Registry
+	origin          string
+	public, private net.Listener
+}
+
+// serve opens listeners, figures and registry, announces itself and runs until it is told to stop.
 func (e *env) serve() error {
 	if e.config.Facts == "" {
 		e.config.Facts = e.keptFigures()
 	}
-	if e.config.Facts == "" {
-		return usageError("serve needs a folder of figures").withRun("sayso serve --facts DIR")
+	if e.config.Facts == "" && !e.holdsRegistry() {
+		return usageError("serve needs a folder of figures or a registry, and %s holds neither", e.config.Data).
+			withHint("name a folder of figures with --facts, or make a registry with sayso init").withRun("sayso serve --facts DIR")
 	}
 	public, private, err := e.listen()
 	if err != nil {
@@ -66,35 +83,74 @@ func (e *env) serve() error {
 	if err != nil {
 		return usageError("%v", err)
 	}
-	if !holdsFigures(e.config.Facts) {
-		return notFoundError("%s holds no publisher.yaml", e.config.Facts).withHint("name a folder of figures with --facts, or make one").withRun("sayso facts init figures")
+	s := serving{origin: origin, public: public, private: private}
+	if e.config.Facts != "" {
+		if s.catalogue, err = e.openFigures(origin); err != nil {
+			return err
+		}
 	}
-	begin := time.Now()
-	catalogue, err := server.OpenCatalogue(e.config.Facts, origin, time.Now)
-	if err != nil {
-		return folderFailure(e.config.Facts, err)
+	if e.holdsRegistry() {
+		r, closing, err := e.serveRegistry(origin)
+		if err != nil {
+			return err
+		}
+		defer closing()
+		s.registry = r
 	}
-	e.note("read %s in %s", plural(catalogue.Snapshot().Len(), "fact"), time.Since(begin).Round(time.Millisecond))
 	withdraw, err := announce(e.config.Data, instance{Listen: public.Addr().String(), Admin: private.Addr().String(), Origin: origin, PID: os.Getpid()})
 	if err != nil {
 		return err
 	}
 	defer withdraw()
-	s := e.newServer(catalogue, origin, public, private)
-	if err := e.announceStart(catalogue, origin, public, private); err != nil {
+	if err := e.announceStart(&s); err != nil {
 		return err
 	}
-	return e.runServer(s)
+	return e.runServer(e.newServer(&s))
 }
 
-// newServer serves a catalogue on two listeners under the settings.
-func (e *env) newServer(catalogue *server.Catalogue, origin string, public, private net.Listener) *server.Server {
-	return server.New(server.Options{
-		PublicListener: public, PrivateListener: private, PrivateHosts: e.config.AdminHosts(),
-		Public: e.factsHandler(catalogue, origin), Classify: classify,
-		Checks: []server.Check{catalogue.Check}, Reloader: catalogue, Log: e.logger(),
+// openFigures reads the folder of figures.
+func (e *env) openFigures(origin string) (*server.Catalogue, error) {
+	if !holdsFigures(e.config.Facts) {
+		return nil, notFoundError("%s holds no publisher.yaml", e.config.Facts).withHint("name a folder of figures with --facts, or make one").withRun("sayso facts init figures")
+	}
+	begin := time.Now()
+	catalogue, err := server.OpenCatalogue(e.config.Facts, origin, time.Now)
+	if err != nil {
+		return nil, folderFailure(e.config.Facts, err)
+	}
+	e.note("read %s in %s", plural(catalogue.Snapshot().Len(), "fact"), time.Since(begin).Round(time.Millisecond))
+	return catalogue, nil
+}
+
+// serveRegistry opens the registry and reads it once, so that a server that announces itself has something to say.
+func (e *env) serveRegistry(origin string) (r *app.Registry, closing func() error, err error) {
+	prover, err := e.prover()
+	if err != nil {
+		return nil, nil, err
+	}
+	if r, closing, err = e.openRegistry(e.ctx, origin, prover); err != nil {
+		return nil, nil, err
+	}
+	if err = r.Refresh(e.ctx); err != nil {
+		return nil, nil, errors.Join(registryFailure(err), closing())
+	}
+	return r, closing, nil
+}
+
+// newServer serves on two listeners under the settings.
+func (e *env) newServer(s *serving) *server.Server {
+	o := server.Options{
+		PublicListener: s.public, PrivateListener: s.private, PrivateHosts: e.config.AdminHosts(), Log: e.logger(),
 		RateLimit: e.config.RateLimit, LimitLoopback: e.config.Set("rate_limit"), TrustedProxies: e.config.TrustedProxies(),
-	})
+	}
+	if s.catalogue != nil {
+		o.Public, o.Classify = e.factsHandler(s.catalogue, s.origin), classify
+		o.Checks, o.Reloader = []server.Check{s.catalogue.Check}, s.catalogue
+	}
+	if s.registry != nil {
+		o.Registry, o.Pages = s.registry, web.BusinessPages()
+	}
+	return server.New(o)
 }
 
 // listen binds both addresses before anything is read, so that a taken port is known at once.
@@ -136,22 +192,42 @@ func classify(path string) (pattern string, dynamic bool) {
 	return route.Pattern, route.Dynamic
 }
 
+// started is the answer of serve.
+type started struct {
+	Version   string        `json:"version"`
+	Facts     string        `json:"facts,omitempty"`
+	Count     *int          `json:"count,omitempty"`
+	Level     string        `json:"conformance,omitempty"`
+	Publisher string        `json:"publisher,omitempty"`
+	Registry  *registryFact `json:"registry,omitempty"`
+	Origin    string        `json:"origin"`
+	Public    string        `json:"listen"`
+	Private   string        `json:"admin"`
+}
+
+// registryFact is what a server says about its registry.
+type registryFact struct {
+	Data       string `json:"data"`
+	Publishers int    `json:"publishers"`
+	Published  int    `json:"published"`
+}
+
 // announceStart prints the one line that says what is served where.
-func (e *env) announceStart(catalogue *server.Catalogue, origin string, public, private net.Listener) error {
-	info := catalogue.Snapshot().Info()
-	start := struct {
-		Version   string `json:"version"`
-		Facts     string `json:"facts"`
-		Count     int    `json:"count"`
-		Level     string `json:"conformance"`
-		Origin    string `json:"origin"`
-		Public    string `json:"listen"`
-		Private   string `json:"admin"`
-		Publisher string `json:"publisher"`
-	}{buildinfo.Get().Version, e.config.Facts, info.Count, info.Conformance, origin, public.Addr().String(), private.Addr().String(), info.Publisher.URL}
+func (e *env) announceStart(s *serving) error {
+	start := started{Version: buildinfo.Get().Version, Origin: s.origin, Public: s.public.Addr().String(), Private: s.private.Addr().String()}
+	var served []string
+	if s.catalogue != nil {
+		info := s.catalogue.Snapshot().Info()
+		start.Facts, start.Count, start.Level, start.Publisher = e.config.Facts, &info.Count, info.Conformance, info.Publisher.URL
+		served = append(served, fmt.Sprintf("%s (%s) from %s", plural(info.Count, "fact"), info.Conformance, e.config.Facts))
+	}
+	if s.registry != nil {
+		g := s.registry.Gauges()
+		start.Registry = &registryFact{e.config.Data, g.Publishers, g.Published}
+		served = append(served, fmt.Sprintf("a registry of %s (%d published) from %s", plural(g.Publishers, "publisher"), g.Published, e.config.Data))
+	}
 	return e.answer(start, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "sayso %s serves %s (%s) from %s at %s, listening on %s, private on %s\n",
-			start.Version, plural(start.Count, "fact"), start.Level, start.Facts, origin, start.Public, start.Private)
+		_, err := fmt.Fprintf(w, "sayso %s serves %s at %s, listening on %s, private on %s\n", start.Version, strings.Join(served, " and "), s.origin, start.Public, start.Private)
 		return err
 	})
 }

@@ -53,6 +53,7 @@ func (c exitCode) kind() string {
 type failure struct {
 	code    exitCode
 	message string
+	reason  string // machine code of the refusal, optional
 	hint    string // one sentence, optional
 	run     string // a command line, optional
 	silent  bool   // the answer already says what failed
@@ -126,15 +127,20 @@ func (e *env) render(f *failure) {
 		body, err := jcs.Encode(struct {
 			Error   string `json:"error"`
 			Message string `json:"message"`
+			Code    string `json:"code,omitempty"`
 			Hint    string `json:"hint,omitempty"`
 			Run     string `json:"run,omitempty"`
-		}{f.code.kind(), f.message, f.hint, f.run})
+		}{f.code.kind(), f.message, f.reason, f.hint, f.run})
 		if err == nil {
 			e.out.Write(append(body, '\n'))
 			return
 		}
 	}
-	fmt.Fprintf(e.err, "%s %s\n", e.paint(e.err, "31", "sayso:"), printable(f.message))
+	message := printable(f.message)
+	if f.reason != "" {
+		message += " [" + f.reason + "]"
+	}
+	fmt.Fprintf(e.err, "%s %s\n", e.paint(e.err, "31", "sayso:"), message)
 	if f.hint != "" {
 		fmt.Fprintln(e.err, "hint:", printable(f.hint))
 	}

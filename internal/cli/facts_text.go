@@ -33,6 +33,8 @@ func (e *env) textWidth() int {
 type table struct {
 	rows  [][]string
 	right map[int]bool // columns set to the right, as figures are
+	// paint colours a cell without changing how wide it looks; nil colours none.
+	paint func(cell string) string
 }
 
 func (t *table) add(cells ...string) {
@@ -61,6 +63,9 @@ func (t *table) write(w io.Writer, indent string) error {
 		line := indent
 		for i, cell := range row {
 			pad := strings.Repeat(" ", max(widths[i]-utf8.RuneCountInString(cell), 0))
+			if t.paint != nil {
+				cell = t.paint(cell)
+			}
 			if t.right[i] {
 				line += pad + cell
 			} else {

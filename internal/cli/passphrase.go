@@ -12,7 +12,19 @@ import (
 
 // passphrase returns the passphrase for private keys: from the file that the setting names, else typed on the terminal, twice when it is a new one.
 func (e *env) passphrase(isNew bool) ([]byte, error) {
-	if path := e.config.PassphraseFile; path != "" {
+	return e.passphraseFrom(e.config.PassphraseFile, "passphrase: ", isNew)
+}
+
+// rootPassphrase is that of the registry's root key: from the file that is named, else as every other one.
+func (e *env) rootPassphrase(path string, isNew bool) ([]byte, error) {
+	if path == "" {
+		path = e.config.PassphraseFile
+	}
+	return e.passphraseFrom(path, "passphrase of the root key: ", isNew)
+}
+
+func (e *env) passphraseFrom(path, prompt string, isNew bool) ([]byte, error) {
+	if path != "" {
 		text, err := keyfile.Read(path)
 		if err != nil {
 			return nil, err
@@ -26,7 +38,7 @@ func (e *env) passphrase(isNew bool) ([]byte, error) {
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return nil, usageError("a passphrase is needed and there is no terminal to type it on").withHint("put it into a file of mode 0600 and name that file in SAYSO_PASSPHRASE_FILE")
 	}
-	first, err := e.readHidden(f, "passphrase: ")
+	first, err := e.readHidden(f, prompt)
 	if err != nil || !isNew {
 		return first, err
 	}

@@ -77,18 +77,21 @@ func register(noun string, make func(*env) *cobra.Command) {
 // nouns are the groups of verbs. One without a registered verb does not appear.
 var nouns = []cobra.Command{
 	{Use: "facts", Short: "Keep, sign and build a folder of figures", Long: "Commands for the publisher of figures. Each works on a folder with a publisher.yaml: the first argument, else the current folder.", Example: "  sayso facts lint figures"},
-	{Use: "keys", Short: "Make keys", Long: "Commands for private keys. A private key stays in its own file, which nobody else may read.", Example: "  sayso keys new --kid ex-2026-10 --out ex-2026-10.jwk"},
+	{Use: "business", Short: "Keep businesses in the registry of the data folder", Long: "Commands for the operator of a registry and for a business that keeps its own. They work on the registry of the data folder, beside a running server or without one; a server takes a change over within a second. " +
+		"sayso init makes a registry.\n\nWho acts is the owner of this machine, an operator under the name that --operator gives, or with --token-file the holder of a token.", Example: "  sayso business create brightwater-opticians --name \"Brightwater Opticians\"\n  sayso business list"},
+	{Use: "keys", Short: "Make, rotate and revoke keys", Long: "Commands for signing keys. A private key stays in its own file, which nobody else may read. new makes one for a publisher of figures; the others act on the keys of a registry and its businesses.", Example: "  sayso keys new --kid ex-2026-10 --out ex-2026-10.jwk\n  sayso keys rotate brightwater-opticians"},
+	{Use: "operator", Short: "Give operators tokens for the admin API", Long: "Commands for the tokens of the registry's operators. Each operator has one of its own: acts are recorded under it, and an operator verification needs two.", Example: "  sayso operator token second"},
 	{Use: "config", Short: "Show the settings", Long: "Commands that show what the program is set to and where each setting comes from.", Example: "  sayso config show"},
 }
 
 func newRoot(e *env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "sayso",
-		Short: "Publish, read and check official figures that say who says so",
-		Long: "Sayso publishes official figures with their source, the day they were last checked and a signature, answers for them over HTTP and MCP, " +
-			"and reads and checks what others publish.\n\n" +
+		Short: "Publish, read and check figures and businesses that say who says so",
+		Long: "Sayso publishes official figures with their source, the day they were last checked and a signature, and keeps a registry in which businesses state what they " +
+			"offer under a key of their own. It answers for both over HTTP, for figures over MCP too, and reads and checks what others publish.\n\n" +
 			"Answers go to standard output, everything else to standard error. Settings come from flags, SAYSO_ variables and a TOML file, in this order.",
-		Example:           "  sayso demo\n  sayso get uk/income-tax/personal-allowance --from https://figures.example",
+		Example:           "  sayso demo\n  sayso get uk/income-tax/personal-allowance --from https://figures.example\n  sayso verify https://registry.example/b/brightwater-opticians --root root.pub.json",
 		Version:           buildinfo.Get().Version,
 		SilenceUsage:      true,
 		SilenceErrors:     true,
@@ -155,17 +158,29 @@ func addCommands(root *cobra.Command, e *env) {
 		group(&noun)
 	}
 	for _, r := range registered {
-		child := r.make(e)
-		if child.Args == nil {
-			child.Args = cobra.NoArgs
-		}
-		child.Args = usageArgs(child.Args)
-		parents[r.noun].AddCommand(child)
+		addChildren(parents[r.noun], r.make(e))
 	}
 	for i := range nouns {
 		if noun := parents[nouns[i].Use]; noun.HasSubCommands() {
 			root.AddCommand(noun)
 		}
+	}
+}
+
+// subgroup hangs commands under a word of a noun, which does nothing itself.
+func subgroup(word *cobra.Command, children ...*cobra.Command) *cobra.Command {
+	group(word)
+	addChildren(word, children...)
+	return word
+}
+
+func addChildren(parent *cobra.Command, children ...*cobra.Command) {
+	for _, child := range children {
+		if child.Args == nil {
+			child.Args = cobra.NoArgs
+		}
+		child.Args = usageArgs(child.Args)
+		parent.AddCommand(child)
 	}
 }
 

@@ -36,6 +36,9 @@ func TestMain(m *testing.M) {
 //	publisher                     set $ORIGIN to a publisher of signed sample figures, or to that of the server with the data folder that is named
 //	save PATH FILE                write what $ORIGIN answers to a file
 //	forge OLD NEW                 stand between the reader and $ORIGIN, replacing a text in what it answers, and set $FORGED to where
+//	registry [-figures] DATA      set $REGISTRY to a server over the registry of a data folder
+//	bundle DIR                    write the bundle of a business: testdata/business
+//	token ANSWER FILE             keep the token of an answer in JSON
 func TestScript(t *testing.T) {
 	watches := map[string]time.Time{}
 	testscript.Run(t, testscript.Params{
@@ -55,9 +58,14 @@ func TestScript(t *testing.T) {
 			"publisher": publisherCommand,
 			"save":      saveCommand,
 			"forge":     forgeCommand,
-			"fetch":     fetchCommand,
-			"signal":    sendSignal,
-			"onejson":   oneJSON,
+			"registry":  registryCommand,
+			"token":     tokenOf,
+			"bundle": func(ts *testscript.TestScript, _ bool, args []string) {
+				ts.Check(os.CopyFS(ts.MkAbs(args[0]), os.DirFS(filepath.Join(testdata, "business"))))
+			},
+			"fetch":   fetchCommand,
+			"signal":  sendSignal,
+			"onejson": oneJSON,
 			"figures": func(ts *testscript.TestScript, _ bool, args []string) {
 				ts.Check(os.CopyFS(ts.MkAbs(args[0]), os.DirFS(filepath.Join(testdata, "figures"))))
 			},
