@@ -173,7 +173,7 @@ func (s *spool) add(name string, from io.Reader) (err error) {
 	return nil
 }
 
-// unpack takes a tar of regular files with the names of a bundle, each once, and nothing else: no folder, link, path or hole. An archive that ends without
+// unpack takes a tar of regular files with the names of a bundle, each once, and nothing else: no folder below, link, path or hole. An archive that ends without
 // its two empty blocks was cut.
 func (s *spool) unpack(from io.Reader) error {
 	source := &zeroTail{r: from}
@@ -186,17 +186,21 @@ func (s *spool) unpack(from io.Reader) error {
 		if err != nil {
 			return invalidTar("it cannot be read")
 		}
+		// tar -C FOLDER . names the folder itself and writes ./ before every file.
+		name := strings.TrimPrefix(h.Name, "./")
 		switch sparse := h.PAXRecords["GNU.sparse.major"] + h.PAXRecords["GNU.sparse.map"]; {
-		case h.Typeflag != tar.TypeReg || sparse != "" || !slices.Contains(bundleFiles, h.Name):
+		case h.Typeflag == tar.TypeDir && name == "":
+			continue
+		case h.Typeflag != tar.TypeReg || sparse != "" || !slices.Contains(bundleFiles, name):
 			return invalidTar("it holds something else than the files " + strings.Join(bundleFiles, ", "))
-		case s.holds(h.Name):
-			return invalidTar("it holds " + h.Name + " twice")
+		case s.holds(name):
+			return invalidTar("it holds " + name + " twice")
 		}
-		if err := s.add(h.Name, archive); err != nil {
+		if err := s.add(name, archive); err != nil {
 			if own := (*fs.PathError)(nil); errors.As(err, &own) || errors.As(err, new(*problem)) {
 				return err // the disk's fault, or a refusal already
 			}
-			return invalidTar(h.Name + " cannot be read to its end")
+			return invalidTar(name + " cannot be read to its end")
 		}
 	}
 	rest, err := io.Copy(io.Discard, source)

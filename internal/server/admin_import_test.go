@@ -57,6 +57,7 @@ func TestImportForms(t *testing.T) {
 		{"JSONL", "", "application/x-ndjson; charset=utf-8", oneRecord, 1},
 		{"CSV", "?mode=merge", "text/csv", "type,id,title,updated_at\nservice,b,B,2026-01-02T03:04:05Z\n", 1},
 		{"JSON-LD", "?mode=merge", "application/ld+json", `{"@context":"https://schema.org","@type":"LocalBusiness","name":"Shop","hasOfferCatalog":{"@type":"OfferCatalog","itemListElement":[{"@type":"Offer","itemOffered":{"@type":"Service","identifier":"c","name":"C"}}]}}`, 1},
+		{"folder", "", "application/x-tar", archive(t, file{name: "./", kind: tar.TypeDir}, file{name: "./records.jsonl", text: oneRecord}), 1},
 		{"bundle", "", "application/x-tar", archive(t, file{name: "records.jsonl", text: oneRecord + strings.Replace(oneRecord, `"a"`, `"z"`, 1)}, file{name: "publisher.json", text: `{"display_name":"From a bundle"}`}), 2},
 		{"dry run", "?dry_run=true", "application/x-ndjson", "", 0},
 	} {
@@ -89,7 +90,8 @@ func TestImportRefusesArchives(t *testing.T) {
 	for name, body := range map[string]string{
 		"path":            archive(t, file{name: "../records.jsonl", text: oneRecord}),
 		"folder":          archive(t, file{name: "x/records.jsonl", text: oneRecord}),
-		"dot":             archive(t, file{name: "./records.jsonl", text: oneRecord}),
+		"twice by a dot":  archive(t, file{name: "records.jsonl", text: oneRecord}, file{name: "./records.jsonl", text: oneRecord}),
+		"two dots":        archive(t, file{name: "././records.jsonl", text: oneRecord}),
 		"absolute":        archive(t, file{name: "/records.jsonl", text: oneRecord}),
 		"another name":    archive(t, file{name: "records.jsonl", text: oneRecord}, file{name: "readme.md", text: "x"}),
 		"another case":    archive(t, file{name: "Records.jsonl", text: oneRecord}),

@@ -33,7 +33,7 @@
 //
 // A JSON body is one object in UTF-8 of at most 1 MiB without unknown, repeated, null or missing members. Documents of the protocol (profile, schema,
 // locations, calendar) go to their own readers; GET answers what PUT takes. An import takes application/x-ndjson, text/csv or application/ld+json as one file of records,
-// or application/x-tar as a bundle: regular files with the names of a bundle (publisher.json, schema.json, calendar.json, one of records.jsonl, records.csv, records.jsonld), each
+// or application/x-tar as a bundle (tar -C FOLDER .): regular files with the names of a bundle (publisher.json, schema.json, calendar.json, one of records.jsonl, records.csv, records.jsonld), each
 // once, without any path, in an archive that is whole and ends where it says. It has at most 256 MiB, four run at the same time and one for each publisher (429
 // import_running). Each MiB of a body has 30 seconds to arrive (408 slow_body); a body that breaks off changes nothing.
 //
