@@ -1,7 +1,6 @@
 package business
 
 import (
-	"bytes"
 	"math"
 	"slices"
 	"strconv"
@@ -145,11 +144,9 @@ func categoryWords(p *Publication) []string {
 	if p.Profile.BusinessCategory != "" {
 		out = append(out, p.Profile.BusinessCategory)
 	}
-	if bytes.Contains(p.Schema, []byte(`"category"`)) {
-		if category := p.schema().Category; category != nil {
-			for _, words := range category.Words {
-				out = append(out, words...)
-			}
+	if category := p.Vocabulary().Category; category != nil {
+		for _, words := range category.Words {
+			out = append(out, words...)
 		}
 	}
 	return out

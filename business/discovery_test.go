@@ -150,6 +150,24 @@ func TestQueryShowsTheMatchedLocation(t *testing.T) {
 	}
 }
 
+// Of several locations the nearest gives the distance, wherever it stands in the list.
+func TestQueryTakesTheNearestLocation(t *testing.T) {
+	p := at(shop("a", "A", "", "GB", "Leeds"), "53.80", "-1.55")
+	p.Profile.Locations = append(p.Profile.Locations, business.Location{ID: "far", CountryCode: "DE", Locality: "Munich", Latitude: jcs.Raw("48.137"), Longitude: jcs.Raw("11.575")})
+	q := ask(t, map[string][]string{"latitude": {"53.80"}, "longitude": {"-1.55"}})
+	if a := q.Answer(site, []*business.Publication{p}, now); len(a.Results) != 1 || *a.Results[0].DistanceM != 0 || a.Results[0].Locality != "Leeds" {
+		t.Errorf("%+v", a.Results)
+	}
+}
+
+// Two names of which no letter reaches a public address are two cities.
+func TestQueryCityWithoutPath(t *testing.T) {
+	list := []*business.Publication{shop("kyoto", "K", "", "JP", "京都"), shop("tokyo", "T", "", "JP", "東京")}
+	if a := ask(t, map[string][]string{"city": {"京都"}}).Answer(site, list, now); slugs(a) != slugs(ask(t, nil).Answer(site, list[:1], now)) {
+		t.Error(slugs(a))
+	}
+}
+
 func TestParseQueryRefuses(t *testing.T) {
 	for _, c := range []struct{ query, parameter, says string }{
 		{"colour=red", "colour", "known are category, city"},

@@ -45,7 +45,7 @@
 // # Publication
 //
 // A publisher is draft, published, paused or withdrawn, and may be suspended besides. It is served to strangers when it is published, not suspended, and its
-// authority is current: a domain proof whose valid_until has not passed, or an operator verification ([Standing.IsPublished]). At the instant a proof lapses
+// authority is current: a domain proof before its valid_until, or an operator verification ([Standing.IsPublished]). At the instant of valid_until
 // it is gone from every document. trust_tier is domain_verified with a proof, else identity_verified with an operator verification, else unverified;
 // contracted is never written. domain_verified and website_verified are true with a proof that recorded host and method, and only then.
 //
@@ -172,7 +172,8 @@
 //	nowhere          scope tenant: everything the publisher signed
 //
 // The root_signature of an entry (ours) covers the canonical form of the entry without it; the registry always gives one to a registry_key entry. A list that
-// cannot be signed is not served (XP-INTEGRITY-011), so [RevocationList] makes none that its reader could not verify.
+// cannot be signed is not served (XP-INTEGRITY-011), so [RevocationList] makes none that its reader could not verify. Who takes over what a root signed checks it
+// with [VerifyEntry] and [VerifyRevocationEntry].
 //
 // # Verification
 //

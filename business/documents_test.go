@@ -127,6 +127,10 @@ func TestXP_MANIFEST_001_Values(t *testing.T) {
 	if got := full().Manifest(site, now); len(got.Capabilities) != 0 || got.Endpoints.MCP != "" {
 		t.Errorf("without tools served: %v %q", got.Capabilities, got.Endpoints.MCP)
 	}
+	m.DataFormats[0].Format = "changed"
+	if full().Manifest(serving(), now).DataFormats[0].Format == "changed" {
+		t.Error("two manifests share their data formats")
+	}
 	if m.FreshnessContract.SLASeconds != 86_400 || bare().Manifest(site, now).FreshnessContract.SLASeconds != 900 {
 		t.Errorf("%+v", m.FreshnessContract)
 	}
@@ -134,6 +138,19 @@ func TestXP_MANIFEST_001_Values(t *testing.T) {
 	empty.DataLastUpdated, empty.State = time.Time{}, business.State{}
 	if text := encoded(t, empty.Manifest(site, now)); strings.Contains(text, "data_last_updated") || strings.Contains(text, `"state"`) {
 		t.Errorf("XP-MANIFEST-002: %s", text)
+	}
+}
+
+// registry.json describes an endpoint only where there is one: tools and streams are what it answers about.
+func TestRegistryDocumentWithoutEndpoint(t *testing.T) {
+	with, without := string(full().RegistryDocument(serving(), now)), string(full().RegistryDocument(site, now))
+	for _, member := range []string{"mcp_versions", "tools", "live_streams"} {
+		if none := `"` + member + `":[]`; strings.Contains(with, none) || !strings.Contains(without, none) {
+			t.Errorf("%s:\n%s\n%s", member, with, without)
+		}
+	}
+	if strings.Contains(without, "mcp_endpoint") || strings.Contains(without, `"record_types":[]`) {
+		t.Error(without)
 	}
 }
 

@@ -1,9 +1,10 @@
 package business
 
 import (
-	"bytes"
-	"strings"
+	"fmt"
+	"slices"
 	"time"
+	"unicode/utf8"
 )
 
 type dumpHeader struct {
@@ -59,30 +60,41 @@ func (p *Publication) DumpMeta(s Site, now time.Time) []byte {
 // AppendRecordLine appends one line of dump.jsonl: the record with publisher and url filled in, and its line end. r must have a leaf ([RecordLeaf]): a text
 // that is not UTF-8, or attributes that are no JSON, make it panic.
 func AppendRecordLine(dst []byte, s Site, p *Publication, r *Record) []byte {
-	record := published(r)
-	record.Publisher, record.URL = p.Slug, s.RecordURL(p, r.Type, r.ID)
-	return appendLine(dst, record)
+	line, err := appendRecord(dst, r, p.Slug, s.RecordURL(p, r.Type, r.ID))
+	if err != nil {
+		panic("business: an unchecked text reached a document: " + err.Error())
+	}
+	return endLine(line, len(dst))
 }
-
-// published is a copy of r with its times as documents carry them.
-func published(r *Record) *Record {
-	c := *r
-	c.UpdatedAt, c.VerifiedAt = utc(r.UpdatedAt), utc(r.VerifiedAt)
-	return &c
-}
-
-// What some readers take for the end of a line besides LF. JSON allows them raw in strings; a record that shall stand on one line has none.
-var (
-	nextLine           = []byte("\u0085")
-	lineSeparator      = []byte("\u2028")
-	paragraphSeparator = []byte("\u2029")
-	lineEnds           = strings.NewReplacer("\u0085", `\u0085`, "\u2028", `\u2028`, "\u2029", `\u2029`)
-)
 
 func appendLine(dst []byte, v any) []byte {
-	line := encode(v)
-	if bytes.Contains(line, nextLine) || bytes.Contains(line, lineSeparator) || bytes.Contains(line, paragraphSeparator) {
-		line = []byte(lineEnds.Replace(string(line)))
+	start := len(dst)
+	return endLine(append(dst, encode(v)...), start)
+}
+
+// endLine ends the line that begins at start. U+0085, U+2028 and U+2029, which some readers take for the end of a line and JSON allows raw in strings, become
+// escapes: a record stands on one line.
+func endLine(dst []byte, start int) []byte {
+	first := lineEnd(dst[start:])
+	if first < 0 {
+		return append(dst, '\n')
 	}
-	return append(append(dst, line...), '\n')
+	rest := slices.Clone(dst[start+first:])
+	dst = dst[:start+first]
+	for at := 0; at >= 0; at = lineEnd(rest) {
+		dst = append(dst, rest[:at]...)
+		r, size := utf8.DecodeRune(rest[at:])
+		dst, rest = fmt.Appendf(dst, `\u%04x`, r), rest[at+size:]
+	}
+	return append(append(dst, rest...), '\n')
+}
+
+// lineEnd is where the first of them stands in valid UTF-8, -1 when there is none.
+func lineEnd(text []byte) int {
+	for i, c := range text {
+		if c == 0xC2 && text[i+1] == 0x85 || c == 0xE2 && text[i+1] == 0x80 && text[i+2]|1 == 0xA9 {
+			return i
+		}
+	}
+	return -1
 }

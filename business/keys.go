@@ -106,7 +106,7 @@ func PublisherKid(publisher string, key ed25519.PublicKey) string {
 func NewRegistryKey(kid, role string, key ed25519.PublicKey, createdAt, notAfter time.Time) (RegistryKey, error) {
 	accepted, err := jwk.Accept(key)
 	if err != nil {
-		return RegistryKey{}, fmt.Errorf("registry key %s: %w", printable(kid), err)
+		return RegistryKey{}, fmt.Errorf("registry key %s: %w", shown(kid), err)
 	}
 	entry := RegistryKey{
 		Kid: kid, Role: role, Kty: "OKP", Crv: Algorithm, Alg: "EdDSA", Use: "sig", X: jwk.EncodeBase64URL(accepted),
@@ -179,22 +179,50 @@ func stringsDigest(pairs ...string) [32]byte {
 // SignEntry signs a registry key entry with the root: it returns the entry with root_signature. Only signing keys are signed: a root is one because a
 // reader pinned it (XP-INTEGRITY-015).
 func SignEntry(entry RegistryKey, registry string, root Signer, at time.Time) (RegistryKey, error) {
-	if err := entry.check(); err != nil {
+	digest, err := entry.digest(registry)
+	if err != nil {
 		return RegistryKey{}, err
 	}
-	if entry.Role != RoleSigning {
-		return RegistryKey{}, fmt.Errorf("registry key %s: the root signs entries with role signing only", entry.Kid)
-	}
-	if registry == "" || !utf8.ValidString(registry) {
-		return RegistryKey{}, errors.New("registry key: name the registry family the entry is signed for")
-	}
-	digest := rootDigest(entry.Kid, entry.X, entry.Crv, entry.Role, registry, entry.CreatedAt, entry.NotAfter)
 	signature, err := rootSign(digest, root, at, rootCovers)
 	if err != nil {
 		return RegistryKey{}, fmt.Errorf("registry key %s: %w", entry.Kid, err)
 	}
 	entry.RootSignature = signature
 	return entry, nil
+}
+
+// VerifyEntry verifies that an entry is one a reader takes, and that the root signed its seven members for this registry family, as [Verify] does.
+func VerifyEntry(entry RegistryKey, registry string, root ed25519.PublicKey) error {
+	digest, err := entry.digest(registry)
+	if err != nil {
+		return err
+	}
+	if !entry.RootSignature.holds(digest, root) {
+		return fmt.Errorf("registry key %s: %w", entry.Kid, ErrNotRootSigned)
+	}
+	return nil
+}
+
+// digest is what the root signs of an entry that a reader would take.
+func (k *RegistryKey) digest(registry string) ([32]byte, error) {
+	if err := k.check(); err != nil {
+		return [32]byte{}, err
+	}
+	if k.Role != RoleSigning {
+		return [32]byte{}, fmt.Errorf("registry key %s: the root signs entries with role signing only", k.Kid)
+	}
+	if registry == "" || !utf8.ValidString(registry) {
+		return [32]byte{}, errors.New("registry key: name the registry family the entry is signed for")
+	}
+	return rootDigest(k.Kid, k.X, k.Crv, k.Role, registry, k.CreatedAt, k.NotAfter), nil
+}
+
+// ErrNotRootSigned says that an entry is well formed and the root has not signed it as it stands.
+var ErrNotRootSigned = errors.New("the root has not signed this entry; sign exactly this entry with the root")
+
+// holds verifies the block a root added to an entry, with the root's own bytes: root_kid decides nothing.
+func (s *RootSignature) holds(digest [32]byte, root ed25519.PublicKey) bool {
+	return s != nil && seal{s.Alg, s.Digest, s.Signature, true, true}.holds(digest, root)
 }
 
 // rootSign makes the block a root adds to an entry of either document.

@@ -47,16 +47,16 @@ type Standing struct {
 	Verification *OperatorVerification // nil without one
 }
 
-// proof is the domain proof that is current at now, nil without one. A proof past its valid_until is none: whatever the store still says, no document shows
-// it. Neither is one whose host or method is not recorded (XP-AUTHORITY-001).
+// proof is the domain proof that is current at now, nil without one. At its valid_until a proof has lapsed, as a reader judges it ([Verify]): whatever the store still
+// says, no document shows it. Neither is one whose host or method is not recorded (XP-AUTHORITY-001).
 func (s Standing) proof(now time.Time) *DomainProof {
-	if p := s.Proof; p != nil && p.Host != "" && (p.Method == MethodDNS || p.Method == MethodWellKnown) && !now.After(p.ValidUntil) {
+	if p := s.Proof; p != nil && p.Host != "" && (p.Method == MethodDNS || p.Method == MethodWellKnown) && now.Before(p.ValidUntil) {
 		return p
 	}
 	return nil
 }
 
-// Authorised reports whether authority is current at now: a domain proof whose valid_until has not passed, or an operator verification.
+// Authorised reports whether authority is current at now: a domain proof before its valid_until, or an operator verification.
 func (s Standing) Authorised(now time.Time) bool {
 	return s.proof(now) != nil || s.Verification != nil
 }
@@ -85,7 +85,13 @@ type Publication struct {
 	DataLastUpdated time.Time   // newest updated_at of its records, zero without
 	Incomplete      bool        // rows were skipped in the last import: evidence is not complete
 	Hosts           []string    // hosts that route to this publisher
+
+	vocabulary *Schema // what Prepare read, nil before
 }
+
+// Prepare reads the schema once, for everybody who asks for [Publication.Vocabulary]. Whoever shares a publication between requests calls it before: pages
+// need the schema, and a discovery query that of every publisher. Schema must not change afterwards.
+func (p *Publication) Prepare() { p.vocabulary = p.Vocabulary() }
 
 // primary is the location that states primary, nil without one.
 func (p *Profile) primary() *Location {
@@ -134,10 +140,9 @@ func statementOf(slug, region string, p *Profile) statement {
 		s.ContentLanguage = p.ContentLanguages[0]
 	}
 	for _, c := range s.Contacts {
-		switch {
-		case c.Channel == "email" && s.SupportEmail == "":
+		if c.Channel == "email" {
 			s.SupportEmail = c.Value
-		case c.Channel == "phone" && s.SupportPhone == "":
+		} else {
 			s.SupportPhone = c.Value
 		}
 	}

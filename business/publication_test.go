@@ -26,7 +26,7 @@ func TestStanding(t *testing.T) {
 	}{
 		{"nothing", business.Standing{}, false, "unverified"},
 		{"proof", business.Standing{Proof: valid}, true, "domain_verified"},
-		{"proof at its last instant", business.Standing{Proof: &atEnd}, true, "domain_verified"},
+		{"proof at its valid_until", business.Standing{Proof: &atEnd}, false, "unverified"},
 		{"lapsed proof", business.Standing{Proof: &lapsed}, false, "unverified"},
 		{"proof without method", business.Standing{Proof: &noMethod}, false, "unverified"},
 		{"proof without host", business.Standing{Proof: &noHost}, false, "unverified"},

@@ -60,7 +60,7 @@ func (p *Publication) RegistryDocument(s Site, now time.Time) []byte {
 	if !doc.Publication.Published {
 		return encode(doc)
 	}
-	schema := p.schema()
+	schema := p.Vocabulary()
 	for _, t := range p.Types {
 		doc.RecordTypes = append(doc.RecordTypes, typeEntry{Type: t.Type, Words: schema.Types[t.Type].Words, Count: t.Count})
 	}
@@ -77,9 +77,12 @@ func (p *Publication) RegistryDocument(s Site, now time.Time) []byte {
 	return encode(doc)
 }
 
-// schema is the publisher's schema, empty without one. A stored schema that this version no longer accepts states nothing: one publisher's old text must not
+// Vocabulary is the publisher's schema, empty without one; holders share it. A stored schema that this version no longer accepts states nothing: one publisher's old text must not
 // take the documents of all down.
-func (p *Publication) schema() *Schema {
+func (p *Publication) Vocabulary() *Schema {
+	if p.vocabulary != nil {
+		return p.vocabulary
+	}
 	if schema, err := ParseSchema(p.Schema); err == nil {
 		return schema
 	}

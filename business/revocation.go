@@ -1,6 +1,7 @@
 package business
 
 import (
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"slices"
@@ -61,7 +62,7 @@ func targetOf(scope string, publisherList bool) (member string, ok bool) {
 func (e *RevocationEntry) check(publisherList bool) error {
 	member, ok := targetOf(e.Scope, publisherList)
 	if !ok {
-		return fmt.Errorf("revocation entry: scope %s does not belong on this list", printable(e.Scope))
+		return fmt.Errorf("revocation entry: scope %s does not belong on this list", shown(e.Scope))
 	}
 	for _, target := range []struct{ name, value string }{{"subject", e.Subject}, {"kid", e.Kid}, {"entity_key", e.EntityKey}, {"digest", e.Digest}} {
 		if (target.value != "") != (target.name == member) {
@@ -74,7 +75,7 @@ func (e *RevocationEntry) check(publisherList bool) error {
 		}
 	}
 	if !slices.Contains(Reasons, e.Reason) {
-		return fmt.Errorf("revocation entry: reason %s is none of error, key_compromise, other, superseded, withdrawn", printable(e.Reason))
+		return fmt.Errorf("revocation entry: reason %s is none of error, key_compromise, other, superseded, withdrawn", shown(e.Reason))
 	}
 	from, okFrom := parseTime(e.RevokedFrom)
 	until, okUntil := parseTime(e.RevokedUntil)
@@ -95,30 +96,47 @@ func (e *RevocationEntry) onPublisherList() bool {
 
 // SignRevocation signs a revocation entry with the root, over its canonical form without root_signature.
 func SignRevocation(entry RevocationEntry, root Signer, at time.Time) (RevocationEntry, error) {
-	if err := entry.check(entry.onPublisherList()); err != nil {
+	digest, covers, err := entry.unsigned()
+	if err != nil {
 		return RevocationEntry{}, err
-	}
-	entry.RootSignature = nil
-	text, err := jcs.Encode(entry)
-	if err != nil {
-		return RevocationEntry{}, fmt.Errorf("revocation entry: %w", err)
-	}
-	digest, err := Digest(text)
-	if err != nil {
-		return RevocationEntry{}, fmt.Errorf("revocation entry: %w", err)
-	}
-	members, err := Members(text)
-	if err != nil {
-		return RevocationEntry{}, fmt.Errorf("revocation entry: %w", err)
-	}
-	covers := make([]string, len(members))
-	for i, m := range members {
-		covers[i] = m.Name
 	}
 	if entry.RootSignature, err = rootSign(digest, root, at, covers); err != nil {
 		return RevocationEntry{}, fmt.Errorf("revocation entry: %w", err)
 	}
 	return entry, nil
+}
+
+// VerifyRevocationEntry verifies that an entry is one that can stand on a list, and that the root signed it, as [Verify] does.
+func VerifyRevocationEntry(entry RevocationEntry, root ed25519.PublicKey) error {
+	digest, _, err := entry.unsigned()
+	if err != nil {
+		return err
+	}
+	if !entry.RootSignature.holds(digest, root) {
+		return fmt.Errorf("revocation entry: %w", ErrNotRootSigned)
+	}
+	return nil
+}
+
+// unsigned is what the root signs of an entry that can stand on a list: the digest of the entry without root_signature, and the names of its members.
+func (e RevocationEntry) unsigned() (digest [32]byte, covers []string, err error) {
+	if err := e.check(e.onPublisherList()); err != nil {
+		return digest, nil, err
+	}
+	e.RootSignature = nil
+	text, err := jcs.Encode(e)
+	if err != nil {
+		return digest, nil, fmt.Errorf("revocation entry: %w", err)
+	}
+	members, err := Members(text)
+	if err != nil {
+		return digest, nil, fmt.Errorf("revocation entry: %w", err)
+	}
+	for _, m := range members {
+		covers = append(covers, m.Name)
+	}
+	digest, err = Digest(text)
+	return digest, covers, err
 }
 
 // RevocationList builds and signs a list. publisher is "" for the registry's own. It refuses what would make the list unverifiable: an entry of the other

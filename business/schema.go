@@ -153,7 +153,7 @@ func shown(s string) string {
 	if len(s) > limit {
 		return strconv.QuoteToASCII(strings.ToValidUTF8(s[:limit], "")) + "…"
 	}
-	if q := strconv.QuoteToASCII(s); q != `"`+s+`"` {
+	if q := strconv.QuoteToASCII(s); s == "" || q != `"`+s+`"` {
 		return q
 	}
 	return s

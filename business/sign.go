@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -148,12 +147,4 @@ func parseTime(s string) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	return t.UTC(), true
-}
-
-// printable makes text from outside fit for an error message.
-func printable(s string) string {
-	if len(s) > 60 {
-		s = s[:60]
-	}
-	return strconv.QuoteToASCII(s)
 }

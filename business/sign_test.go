@@ -197,12 +197,31 @@ func TestSignDocumentRefuses(t *testing.T) {
 	for name, change := range map[string]func(*business.Signing){
 		"no signer": func(s *business.Signing) { s.Signer = nil }, "no url": func(s *business.Signing) { s.KeysURL = "" }, "odd name": func(s *business.Signing) { s.KeysName = "keys" },
 		"no time": func(s *business.Signing) { s.SignedAt = time.Time{} }, "expires at once": func(s *business.Signing) { s.ExpiresAt = signedAt },
+		"a year nobody reads": func(s *business.Signing) { s.SignedAt, s.ExpiresAt = signedAt.AddDate(8000, 0, 0), time.Time{} }, "an end nobody reads": func(s *business.Signing) { s.ExpiresAt = signedAt.AddDate(8000, 0, 0) },
 	} {
 		s := good
 		change(&s)
 		if _, err := business.SignDocument([]byte(answerA), s); err == nil {
 			t.Errorf("%s: signed", name)
 		}
+	}
+}
+
+// What is signed is read by whoever reads the longest document, attestation included, and not a byte more is made.
+func TestSignDocumentBound(t *testing.T) {
+	sign := func(pad int) ([]byte, error) {
+		return business.SignDocument([]byte(`{"a":"`+strings.Repeat("x", pad)+`"}`), business.Signing{Signer: signerOf(keyA), SignedAt: signedAt, ExpiresAt: expiresAt, KeysURL: urlA, KeysName: "jwks_url"})
+	}
+	frame := len(mustHave(sign(0)))
+	longest, err := sign(business.MaxDocument - frame)
+	if err != nil || len(longest) != business.MaxDocument {
+		t.Fatalf("%d bytes, %v", len(longest), err)
+	}
+	if _, err := business.Canon(longest); err != nil {
+		t.Error(err)
+	}
+	if out, err := sign(business.MaxDocument - frame + 1); err == nil {
+		t.Errorf("%d bytes were signed", len(out))
 	}
 }
 
@@ -253,6 +272,16 @@ func TestRevocationListRefuses(t *testing.T) {
 	}
 }
 
+// A key that was withdrawn for a time that is over signs again.
+func TestRevocationListBySignerOfAnotherTime(t *testing.T) {
+	then := rootSigned(withinWindow(withdrawal(business.ScopeRegistryKey, registry2.Kid()), "", "2026-11-30T12:03:59Z"))
+	e := goodEvidence()
+	e.Revocations = fetched(signedList("", registry2, issuedAt, then))
+	if _, f := business.VerifyList(e.Revocations.Body, "", e); f.Value != "verified" {
+		t.Errorf("%+v", f)
+	}
+}
+
 func TestSignRevocationCoversTheEntry(t *testing.T) {
 	e := rootSigned(withdrawal(business.ScopeRegistryKey, "k"))
 	s := e.RootSignature
@@ -260,5 +289,87 @@ func TestSignRevocationCoversTheEntry(t *testing.T) {
 	again := mustHave(business.SignRevocation(e, signerOf(rootKey), issuedAt))
 	if asJSON(again) != asJSON(e) || !bytes.Equal([]byte(strings.Join(s.Covers, " ")), []byte("scope subject reason created_at")) {
 		t.Errorf("%s", asJSON(again))
+	}
+}
+
+// What the root signs is verified by one function for those who make an entry, who install it and who read it.
+func TestVerifyEntry(t *testing.T) {
+	root := publicOf(rootKey)
+	good := signingEntry(registry1, rootKey, issuedAt.Add(time.Hour))
+	if err := business.VerifyEntry(good, business.Family, root); err != nil {
+		t.Error(err)
+	}
+	for name, c := range map[string]struct {
+		change   func(*business.RegistryKey)
+		registry string
+		root     ed25519.PublicKey
+		unsigned bool // well formed, and not what the root signed
+	}{
+		"another root":     {root: publicOf(registry2), unsigned: true},
+		"no root":          {root: ed25519.PublicKey{}, unsigned: true},
+		"another family":   {registry: "x-protocol/v2", unsigned: true},
+		"unsigned":         {change: func(e *business.RegistryKey) { e.RootSignature = nil }, unsigned: true},
+		"kid":              {change: func(e *business.RegistryKey) { e.Kid = "registry-9" }, unsigned: true},
+		"x":                {change: func(e *business.RegistryKey) { e.X = signingEntry(registry2, rootKey, issuedAt.Add(time.Hour)).X }, unsigned: true},
+		"not_after":        {change: func(e *business.RegistryKey) { e.NotAfter = "2999-01-01T00:00:00Z" }, unsigned: true},
+		"created_at":       {change: func(e *business.RegistryKey) { e.CreatedAt = "2020-01-01T00:00:00Z" }, unsigned: true},
+		"alg of the block": {change: func(e *business.RegistryKey) { e.RootSignature.Alg = "none" }, unsigned: true},
+		"digest":           {change: func(e *business.RegistryKey) { e.RootSignature.Digest = strings.Repeat("A", 43) }, unsigned: true},
+		"role":             {change: func(e *business.RegistryKey) { e.Role = business.RoleRoot }},
+		"kty":              {change: func(e *business.RegistryKey) { e.Kty = "EC" }}, // outside the seven members, and no reader takes it
+		"alg":              {change: func(e *business.RegistryKey) { e.Alg = "ES256" }},
+		"no family":        {registry: "\xff"},
+	} {
+		e := good
+		block := *good.RootSignature
+		e.RootSignature = &block
+		if c.change != nil {
+			c.change(&e)
+		}
+		if c.registry == "" {
+			c.registry = business.Family
+		}
+		if c.root == nil {
+			c.root = root
+		}
+		if err := business.VerifyEntry(e, c.registry, c.root); err == nil || errors.Is(err, business.ErrNotRootSigned) != c.unsigned {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	covers := good
+	block := *good.RootSignature
+	block.Covers, block.RootKid, block.SignedAt = nil, "x", ""
+	covers.RootSignature = &block
+	if err := business.VerifyEntry(covers, business.Family, root); err != nil {
+		t.Errorf("what stands outside the signature decides: %v", err)
+	}
+}
+
+func TestVerifyRevocationEntry(t *testing.T) {
+	root := publicOf(rootKey)
+	good := rootSigned(withdrawal(business.ScopeRegistryKey, "k"))
+	if err := business.VerifyRevocationEntry(good, root); err != nil {
+		t.Error(err)
+	}
+	if err := business.VerifyRevocationEntry(good, publicOf(registry1)); !errors.Is(err, business.ErrNotRootSigned) {
+		t.Errorf("another root: %v", err)
+	}
+	for name, c := range map[string]struct {
+		change   func(*business.RevocationEntry)
+		unsigned bool
+	}{
+		"unsigned": {func(e *business.RevocationEntry) { e.RootSignature = nil }, true},
+		"subject":  {func(e *business.RevocationEntry) { e.Subject = "other" }, true},
+		"reason":   {func(e *business.RevocationEntry) { e.Reason = "error" }, true},
+		"window":   {func(e *business.RevocationEntry) { e.RevokedUntil = "2020-01-01T00:00:00Z" }, true},
+		"scope":    {func(e *business.RevocationEntry) { e.Scope = business.ScopeKey }, false},
+		"no time":  {func(e *business.RevocationEntry) { e.CreatedAt = "today" }, false},
+		"no text":  {func(e *business.RevocationEntry) { e.Subject = "\xff" }, false},
+	} {
+		e := good
+		c.change(&e)
+		if err := business.VerifyRevocationEntry(e, root); err == nil || errors.Is(err, business.ErrNotRootSigned) != c.unsigned {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

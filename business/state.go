@@ -16,9 +16,11 @@ type Leaf [32]byte
 
 // RecordLeaf hashes a record as slug publishes it: with its publisher, without its url, which depends on where the registry is reached.
 func RecordLeaf(slug string, r *Record) (Leaf, error) {
-	record := published(r)
-	record.Publisher, record.URL = slug, ""
-	leaf, err := hashValue("record", record)
+	text, err := appendRecord(nil, r, slug, "")
+	var leaf Leaf
+	if err == nil {
+		leaf, err = hashText("record", text)
+	}
 	if err != nil {
 		return Leaf{}, fmt.Errorf("record %q of type %q: %w", r.ID, r.Type, err)
 	}
@@ -77,7 +79,8 @@ func hashValue(tag string, v any) (Leaf, error) {
 }
 
 func hashText(tag string, text []byte) (Leaf, error) {
-	tagged, err := AppendCanon(append([]byte(tag), 0), text)
+	tagged := make([]byte, 0, len(tag)+1+len(text))
+	tagged, err := AppendCanon(append(append(tagged, tag...), 0), text)
 	if err != nil {
 		return Leaf{}, err
 	}

@@ -86,7 +86,7 @@ func Verify(document []byte, e Evidence) (*Verdict, error) {
 	out.Mirror = d.mirror()
 	out.Identity = v.identity(d, &lists[0])
 	out.Authority = v.authority(d)
-	out.Revocation = v.revocation(d, lists[:])
+	out.Revocation = v.revocation(d, lists)
 	out.Call = v.call(d)
 	out.Usable = v.usable(d, out)
 	return out, nil
@@ -109,13 +109,12 @@ func newVerifier(e *Evidence) *verifier {
 }
 
 // lists reads the two lists that speak about a document: the registry's, then the publisher's. A list is itself withdrawn by the registry's only.
-func (v *verifier) lists(d *document) [2]listState {
-	var lists [2]listState
-	lists[0] = v.list(v.registryList, "", nil)
-	if d.kind != KindRevocations {
-		lists[1] = v.list(v.e.PublisherList, d.publisher, &lists[0])
+func (v *verifier) lists(d *document) []listState {
+	registry := v.list(v.registryList, "", nil)
+	if d.kind == KindRevocations {
+		return []listState{registry}
 	}
-	return lists
+	return []listState{registry, v.list(v.e.PublisherList, d.publisher, &registry)}
 }
 
 // call compares the echoed call with the one that was sent (XP-INTEGRITY-013). Literals count: 50 does not answer 50.0.

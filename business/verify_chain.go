@@ -154,7 +154,7 @@ func (v *verifier) rootedBy(kid string, entry object) string {
 		fault = "root_unusable"
 	case block == nil:
 		fault = "no_root_signature"
-	case !holds(block, digest, root.Public):
+	case !sealOf(block).holds(digest, root.Public):
 		fault = "root_signature_wrong"
 	}
 	v.rooted[kid] = fault
@@ -181,7 +181,7 @@ func (v *verifier) publisherChain(d *document, registryList *listState) string {
 	}
 	if !v.registry.absent {
 		digest := keyDigest(kid, entry.str("x"), entry.str("crv"), block.str("publisher"), block.str("key_created_at"))
-		if key, _ := v.registry.key(registryKid); !holds(block, digest, key) {
+		if key, _ := v.registry.key(registryKid); !sealOf(block).holds(digest, key) {
 			return "key_attestation_wrong"
 		}
 	}

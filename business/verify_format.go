@@ -78,10 +78,8 @@ func read(data []byte) (*document, error) {
 // kindOf tells the documents apart. An envelope states no protocol_x_version in X§6.1, neither does a list; whoever states one must state one that is known.
 func kindOf(top object) (string, error) {
 	version := top.get("protocol_x_version")
-	if version != nil {
-		if s, ok := version.str(); !ok || s != Version {
-			return "", unsupported("XP-VERSION-001", "the document states a protocol_x_version this reader does not know; it knows "+Version)
-		}
+	if version != nil && top.str("protocol_x_version") != Version {
+		return "", unsupported("XP-VERSION-001", "the document states a protocol_x_version this reader does not know; it knows "+Version)
 	}
 	has := func(names ...string) bool {
 		return !slices.ContainsFunc(names, func(name string) bool { return top.get(name) == nil })

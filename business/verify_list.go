@@ -43,7 +43,6 @@ func (v *verifier) list(f *Fetched, publisher string, over *listState) listState
 		return listState{fault: "list_malformed"}
 	}
 	if l.fault = v.listFault(d, &l, publisher, over); l.fault != "" {
-		l.entries = nil
 		return l
 	}
 	l.verified = true
@@ -105,7 +104,7 @@ func (v *verifier) listFault(d *document, l *listState, publisher string, over *
 		return "list_mirror_mismatch"
 	}
 	key, fault := v.registry.key(l.kid)
-	if fault != "" || !holds(d.block, d.digest, key) {
+	if fault != "" || !sealOf(d.block).holds(d.digest, key) {
 		return "list_signature_wrong"
 	}
 	if v.registryChain(l.kid, d) != "" {
@@ -133,7 +132,7 @@ func (v *verifier) entriesHold(l *listState) bool {
 			continue
 		}
 		signature, _ := block.object()
-		if !holds(signature, hashWithout(l.entries[i].text, members, "root_signature"), v.e.Root.Public) {
+		if !sealOf(signature).holds(hashWithout(l.entries[i].text, members, "root_signature"), v.e.Root.Public) {
 			return false
 		}
 	}

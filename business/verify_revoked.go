@@ -12,9 +12,6 @@ func (v *verifier) revocation(d *document, lists []listState) Finding {
 	if d.kind == KindUnknown {
 		return found("not_checked", "unsigned_kind")
 	}
-	if d.kind == KindRevocations {
-		lists = lists[:1] // no publisher withdraws a registry's list
-	}
 	var out Finding
 	unmatched, fault := 0, ""
 	for i := range lists {

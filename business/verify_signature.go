@@ -8,40 +8,45 @@ import (
 
 // seal is what a signature block states: of a document, a key attestation or a root signature, which share these members.
 type seal struct {
-	signature []byte
-	fault     string // why it cannot hold, "" when only the arithmetic is left
+	alg, digest, signature string
+	named, whole           bool // alg is a string; the other two are
 }
 
-// readSeal checks a block up to the arithmetic: a known alg, strict base64url without padding (XP-INTEGRITY-002), and the digest that was recomputed here.
-// A wrong digest beside a right signature is still a failure.
-func readSeal(block object, digest [32]byte) seal {
-	alg, ok := block.get("alg").str()
-	if !ok {
-		return seal{fault: "malformed_attestation"}
+func sealOf(block object) (s seal) {
+	s.alg, s.named = block.get("alg").str()
+	var ok bool
+	s.digest, ok = block.get("digest").str()
+	s.signature, s.whole = block.get("signature").str()
+	s.whole = s.whole && ok
+	return s
+}
+
+// open checks a block up to the arithmetic: a known alg, strict base64url without padding (XP-INTEGRITY-002), and the digest that was recomputed here. A wrong
+// digest beside a right signature is still a failure. fault is "" when only the arithmetic is left.
+func (s seal) open(digest [32]byte) (signature []byte, fault string) {
+	switch {
+	case !s.named:
+		return nil, "malformed_attestation"
+	case s.alg != Algorithm:
+		return nil, "unsupported_alg"
+	case !s.whole:
+		return nil, "malformed_attestation"
 	}
-	if alg != Algorithm {
-		return seal{fault: "unsupported_alg"}
+	claimed, err := jwk.DecodeBase64URL(s.digest)
+	signature, errSignature := jwk.DecodeBase64URL(s.signature)
+	switch {
+	case err != nil || errSignature != nil || len(claimed) != len(digest) || len(signature) != ed25519.SignatureSize:
+		return nil, "bad_encoding"
+	case [32]byte(claimed) != digest:
+		return nil, "digest_mismatch"
 	}
-	stated, ok := block.get("digest").str()
-	text, okText := block.get("signature").str()
-	if !ok || !okText {
-		return seal{fault: "malformed_attestation"}
-	}
-	claimed, err := jwk.DecodeBase64URL(stated)
-	signature, errSignature := jwk.DecodeBase64URL(text)
-	if err != nil || errSignature != nil || len(claimed) != len(digest) || len(signature) != ed25519.SignatureSize {
-		return seal{fault: "bad_encoding"}
-	}
-	if [32]byte(claimed) != digest {
-		return seal{fault: "digest_mismatch"}
-	}
-	return seal{signature: signature}
+	return signature, ""
 }
 
 // holds verifies a block over a digest with one key. The message is the 32 bytes of the digest (XP-INTEGRITY-001).
-func holds(block object, digest [32]byte, public ed25519.PublicKey) bool {
-	s := readSeal(block, digest)
-	return s.fault == "" && jwk.CheckEncoding(public) == nil && ed25519.Verify(public, digest[:], s.signature)
+func (s seal) holds(digest [32]byte, public ed25519.PublicKey) bool {
+	signature, fault := s.open(digest)
+	return fault == "" && jwk.CheckEncoding(public) == nil && ed25519.Verify(public, digest[:], signature)
 }
 
 // signature judges the bytes alone: X§8.1 against the key that attestation.kid names.
@@ -57,13 +62,13 @@ func (v *verifier) signature(d *document) Finding {
 	case d.block == nil:
 		return found("invalid", "malformed_attestation")
 	}
-	s := readSeal(d.block, d.digest)
-	switch s.fault {
+	signature, fault := sealOf(d.block).open(d.digest)
+	switch fault {
 	case "":
 	case "unsupported_alg":
-		return found("unsupported", s.fault)
+		return found("unsupported", fault)
 	default:
-		return found("invalid", s.fault)
+		return found("invalid", fault)
 	}
 	key, fault := v.documentKey(d)
 	switch {
@@ -71,7 +76,7 @@ func (v *verifier) signature(d *document) Finding {
 		return found("invalid", fault)
 	case fault != "":
 		return found("unsupported", "key_unavailable")
-	case !ed25519.Verify(key, d.digest[:], s.signature):
+	case !ed25519.Verify(key, d.digest[:], signature):
 		return found("invalid", "signature_wrong")
 	}
 	return found("valid", "")

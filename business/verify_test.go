@@ -117,6 +117,7 @@ func TestVerifyRefusesOtherTexts(t *testing.T) {
 		"": business.CodeMalformed, "[]": business.CodeMalformed, "null": business.CodeMalformed, "{}": business.CodeUnsupported, `{"keys":[]}`: business.CodeUnsupported,
 		`{"coverage":{"status":"partial","unresolved":null}}`: business.CodeMalformed, strings.Repeat("[", 65): business.CodeMalformed, "\xff": business.CodeMalformed,
 		`{"coverage":null}`: business.CodeUnsupported, `{"tool":"search"}`: business.CodeUnsupported,
+		editOnce(manifestA, `"protocol_x_version":"1.0",`, ""): business.CodeUnsupported, editOnce(manifestA, `"protocol_x_version":"1.0"`, `"protocol_x_version":1.0`): business.CodeUnsupported,
 	} {
 		_, err := business.Verify([]byte(text), goodEvidence())
 		if e := asFormatError(t, err); e.Code != code || e.Message == "" {
@@ -220,5 +221,149 @@ func TestManyEntries(t *testing.T) {
 	e.PublisherList = fetched(signedList(slugA, registry2, issuedAt, entries...))
 	if v := judge(t, goodEnvelope, e); v.Revocation.Reason != "key_revoked" {
 		t.Errorf("%+v", v.Revocation)
+	}
+}
+
+// XP-INTEGRITY-013: a call without arguments is answered by {}, and by nothing that states one.
+func TestXP_INTEGRITY_013_NoArguments(t *testing.T) {
+	const stated = `"arguments":{"query":"laser surgery","radius_km":50.0},`
+	for echo, sent := range map[string]map[string]string{
+		`"arguments":{},`:            {"": "match", "null": "match", " { } ": "match", `{"a":1}`: "mismatch"},
+		`"arguments":null,`:          {"": "match", "{}": "match", `{"a":null}`: "mismatch"},
+		``:                           {"": "match", "null": "match", `{"a":1}`: "mismatch"},
+		`"arguments":[],`:            {"": "mismatch"},
+		`"arguments":{"a":null},`:    {"": "mismatch", `{"a":null}`: "match"},
+		`"arguments":{"a":1.0},`:     {`{"a":1}`: "mismatch", `{"a":1.0}`: "match"},
+		`"arguments":{"a":1,"b":2},`: {`{"b":2,"a":1}`: "match", `{"a":1,"a":1,"b":2}`: "mismatch"},
+	} {
+		document := signEnvelope(editOnce(answerA, stated, echo), keyA)
+		for arguments, want := range sent {
+			e := goodEvidence()
+			e.Call = &business.Call{Tool: "search", Arguments: []byte(arguments)}
+			if v := judge(t, document, e); v.Call.Value != want || v.Signature.Value != "valid" {
+				t.Errorf("%s for %s: %+v", echo, arguments, v.Call)
+			}
+		}
+	}
+}
+
+// What is stated about authority is read member by member, and an end that has come is past.
+func TestAuthorityReadings(t *testing.T) {
+	const proven, until = `"authority_verified_at":"2026-11-01T09:00:00Z",`, `"valid_until":"2027-01-30T09:00:00Z"`
+	ending := func(at time.Time) string { return `"valid_until":"` + at.UTC().Format(time.RFC3339Nano) + `"` }
+	provenAt := func(at time.Time) string {
+		return `"authority_verified_at":"` + at.UTC().Format(time.RFC3339Nano) + `",`
+	}
+	for _, c := range []struct{ old, new, want string }{
+		{until, ending(readAt.Add(time.Nanosecond)), "current"},
+		{until, ending(readAt), "expired proof_lapsed"},
+		{until, `"valid_until":""`, "current"},
+		{proven, provenAt(readAt.Add(business.ReaderSkew)), "current"},
+		{proven, provenAt(readAt.Add(business.ReaderSkew + time.Nanosecond)), "not_proven proof_in_future"},
+		{proven, "", "current"}, // host, method and end are stated
+		{proven + ` | "verified_host":"optics.example",`, "", "not_stated proof_not_stated"},
+		{proven + ` | ,"method":"dns_txt"`, "", "not_stated proof_not_stated"},
+		{proven + ` | ,` + until, "", "not_stated proof_not_stated"},
+		{proven + ` | "domain_verified":true,`, "", "not_stated proof_not_stated"},
+		{proven + ` | "website_verified":true,`, "", "current"},
+	} {
+		document := manifestA
+		for _, old := range strings.Split(c.old, " | ") {
+			document = editOnce(document, old, c.new)
+		}
+		for _, signed := range []bool{true, false} {
+			text := document
+			if signed {
+				text = signManifest(document, registry1)
+			}
+			if f := judge(t, text, goodEvidence()).Authority; strings.TrimSpace(f.Value+" "+f.Reason) != c.want {
+				t.Errorf("%s -> %s, signed %t: %+v", c.old, c.new, signed, f)
+			}
+		}
+	}
+	for _, denied := range []string{"website_verified", "domain_verified"} {
+		document := editOnce(editOnce(manifestA, proven, ""), `"`+denied+`":true`, `"`+denied+`":false`)
+		document = editOnce(document, `,"verified_host":"optics.example"`, "")
+		if f := judge(t, document, goodEvidence()).Authority; f.Value != "not_proven" || f.Reason != "no_proof" {
+			t.Errorf("%s false: %+v", denied, f)
+		}
+	}
+	expired := unattested(signManifest(manifestA, registry1))
+	e := goodEvidence()
+	e.At = expiresAt
+	if f := judge(t, expired, e).Authority; f.Reason != "document_expired" {
+		t.Errorf("an unsigned document that states its end: %+v", f)
+	}
+	e.At = expiresAt.Add(-time.Nanosecond)
+	if f := judge(t, expired, e).Authority; f.Value != "current" {
+		t.Errorf("before its end: %+v", f)
+	}
+	for age, want := range map[time.Duration]string{business.MaxRevocationAge * time.Second: "current", business.MaxRevocationAge*time.Second + 1: "expired"} {
+		e.At = issuedAt.Add(age)
+		if v := judge(t, signedList(slugA, registry2, issuedAt), e); v.Authority.Value != want {
+			t.Errorf("a list of %v: %+v", age, v.Authority)
+		}
+	}
+}
+
+// A withdrawn registry key can date its attestations back, because their time is not signed: the document's own time counts as well.
+func TestWithdrawnKeyCannotDateItsAttestationBack(t *testing.T) {
+	attested := memberOf(goodKeysA(), "signed_at")
+	for _, c := range []struct{ from, until, want string }{
+		{"2026-11-30T11:00:00Z", "", "broken_chain"}, // after the attestation, before the document
+		{"", attested, "broken_chain"},               // the attestation only
+		{"2026-11-30T12:00:01Z", "", "confirmed"},    // after both
+		{"2026-10-01T00:00:00Z", "2026-10-02T00:00:00Z", "confirmed"},
+	} {
+		e := goodEvidence()
+		e.Revocations = fetched(signedList("", registry2, issuedAt, rootSigned(withinWindow(withdrawal(business.ScopeRegistryKey, registry1.Kid()), c.from, c.until))))
+		if f := judge(t, goodEnvelope, e).Identity; f.Value != c.want || f.Value == "broken_chain" && f.Reason != "registry_key_revoked" {
+			t.Errorf("from %q until %q: %+v", c.from, c.until, f)
+		}
+	}
+	e := goodEvidence()
+	for at, want := range map[string]string{"": "registry_key_revoked", "soon": "registry_key_revoked", "2028-01-01T00:00:00Z": "registry_key_expired", attested: ""} {
+		e.Revocations = fetched(signedList("", registry2, issuedAt, rootSigned(withinWindow(withdrawal(business.ScopeRegistryKey, registry1.Kid()), "2026-10-01T00:00:00Z", "2026-10-02T00:00:00Z"))))
+		e.PublisherKeys = fetched(changeMember(goodKeysA(), "signed_at", setTo(at)))
+		if f := judge(t, goodEnvelope, e).Identity; f.Reason != want {
+			t.Errorf("attested at %q: %+v", at, f)
+		}
+	}
+}
+
+// A list that names nobody is the registry's: it is no list of a document that names nobody either.
+func TestListOfNobody(t *testing.T) {
+	e := goodEvidence()
+	e.PublisherList = fetched(signedList("", registry2, issuedAt))
+	v := judge(t, signEnvelope(editOnce(answerA, `"tenant":"harbour-optics",`, ""), keyA), e)
+	if v.Revocation.Value != "not_checked" || v.Revocation.Reason != "list_of_other" || v.Identity.Reason != "no_publisher" {
+		t.Errorf("%+v %+v", v.Revocation, v.Identity)
+	}
+}
+
+func TestFirstFaultyListIsNamed(t *testing.T) {
+	e := goodEvidence()
+	e.Revocations, e.PublisherList = nil, &business.Fetched{Err: errors.New("gone")}
+	if f := judge(t, goodEnvelope, e).Revocation; f.Value != "not_checked" || f.Reason != "list_missing" {
+		t.Errorf("%+v", f)
+	}
+}
+
+// A manifest that a publisher signed is right as bytes; a list that one signed proves nothing at all.
+func TestListSignedByAPublisher(t *testing.T) {
+	list := signWith(`{"registry":"x-protocol/v1","publisher":"harbour-optics","issued_at":"2026-11-30T12:04:00Z","max_age_seconds":900,"entries":[]}`, keyA, "registry_keys_url", keysURL, issuedAt, time.Time{})
+	if v := judge(t, list, goodEvidence()); v.Signature.Value != "invalid" || v.Signature.Reason != "unknown_key" || v.Identity.Reason != "not_a_registry_key" || v.Usable.Value != "no" {
+		t.Errorf("%+v", v)
+	}
+}
+
+// XP-INTEGRITY-007: what a document lacks cannot agree; only a list has no end of its own.
+func TestXP_INTEGRITY_007_NoEnd(t *testing.T) {
+	endless := signWith(answerA, keyA, "jwks_url", urlA, signedAt, time.Time{})
+	if v := judge(t, endless, goodEvidence()); v.Mirror.Reason != "expires_at_differs" || v.Authority.Reason != "expiry_not_stated" || v.Signature.Value != "valid" || v.Usable.Value != "no" {
+		t.Errorf("%+v", v)
+	}
+	if v := judge(t, signedList(slugA, registry2, issuedAt), goodEvidence()); v.Mirror.Value != "ok" {
+		t.Errorf("%+v", v.Mirror)
 	}
 }

@@ -46,7 +46,7 @@ func locate(given string) (place, error) {
 	case m.id == routeManifest || m.id == routeManifestAlias:
 		return place{at: given, manifest: true}, nil
 	case m.page() == routeDump || m.page() == routeLLMs || m.page() == routeSitemap:
-		return place{}, &business.FormatError{Code: "unsupported_format", Rule: "XP-EXPORT-003",
+		return place{}, &business.FormatError{Code: business.CodeUnsupported, Rule: "XP-EXPORT-003",
 			Message: "exports, texts and page lists carry no signature; verify the manifest, or the envelope of an answer"}
 	}
 	return place{at: given}, nil

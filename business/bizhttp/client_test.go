@@ -136,7 +136,7 @@ func TestVerifyHost(t *testing.T) {
 			t.Errorf("%q: %v", at, err)
 		}
 	}
-	for _, at := range []string{o.url + "/b/published/dump.jsonl", o.url + berlin + "published/llms.txt", o.url + "/sitemap", o.url + "/discovery/query"} {
+	for _, at := range []string{o.url + "/b/published/dump.jsonl", o.url + berlin + "published/llms.txt", o.url + "/sitemap", o.url + "/discovery/query", o.url + "/b/published/service/exam/more"} {
 		var e *business.FormatError
 		if _, err := bizhttp.Discover(t.Context(), at, o.options()); !errors.As(err, &e) {
 			t.Errorf("%q: %v", at, err)
@@ -243,6 +243,7 @@ func TestTransportOutcomes(t *testing.T) {
 		"503":         {answer(503, "application/json", `{"error":"no_anchor","message":"<b>"}`), bizhttp.TransportError{Status: 503, Code: "no_anchor"}},
 		"404":         {answer(404, "application/json", `{"error":"unknown_publisher"}`), bizhttp.TransportError{Status: 404, Code: "unknown_publisher"}},
 		"500 page":    {answer(500, "text/html", `{"error":"x"}`, "Retry-After", "Sun, 29 Nov 2026 12:00:09 GMT", "Date", "Sun, 29 Nov 2026 12:00:00 GMT"), bizhttp.TransportError{Status: 500, RetryAfter: 9 * time.Second}},
+		"long code":   {answer(500, "application/json", `{"error":"`+strings.Repeat("a", 41)+`"}`), bizhttp.TransportError{Status: 500}},
 		"forged code": {answer(500, "application/json", `{"error":"<script>"}`), bizhttp.TransportError{Status: 500}},
 		"html":        {answer(200, "text/html", "<html>"), bizhttp.TransportError{Status: 200}},
 		"no type":     {answer(200, "", "{}"), bizhttp.TransportError{Status: 200}},

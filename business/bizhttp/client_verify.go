@@ -25,7 +25,7 @@ func Discover(ctx context.Context, at string, o Options) (*Found, error) {
 		return nil, err
 	}
 	if !p.manifest {
-		return nil, &business.FormatError{Code: "unsupported_format", Message: "this address is no entry point of a publisher; give its host, profile or manifest"}
+		return nil, &business.FormatError{Code: business.CodeUnsupported, Message: "this address is no entry point of a publisher; give its host, profile or manifest"}
 	}
 	return s.fetch(p.at)
 }

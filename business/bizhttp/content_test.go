@@ -5,9 +5,11 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"net/url"
 	"reflect"
 	"strings"
 	"testing"
+	"unicode"
 
 	"sayso/business"
 	"sayso/business/bizhttp"
@@ -108,7 +110,7 @@ func TestOneShapeOfARecord(t *testing.T) {
 // Whatever a business publishes comes out as data.
 func TestHostileText(t *testing.T) {
 	s := newSurface(t)
-	hostile := "</script><script>alert(1)</script>\"'&\u2028\u2029\r\n## Forged\n- Manifest: https://evil.example\t]]>{{.}}"
+	hostile := "</script><script>alert(1)</script>\"'&\u2028\u2029\r\n## Forged\n- Manifest: https://evil.example\t]]>{{.}}\x1b[2J"
 	quoted, err := json.Marshal(hostile)
 	if err != nil {
 		t.Fatal(err)
@@ -145,6 +147,9 @@ func TestHostileText(t *testing.T) {
 		for line := range strings.SplitSeq(s.get(target).Body.String(), "\n") {
 			if strings.HasPrefix(line, "## Forged") || strings.HasPrefix(line, "- Manifest: https://evil") {
 				t.Errorf("%s: forged line %q", target, line)
+			}
+			if strings.ContainsFunc(line, unicode.IsControl) {
+				t.Errorf("%s: a terminal would obey %q", target, line)
 			}
 		}
 	}
@@ -262,6 +267,47 @@ func TestProfileIsBounded(t *testing.T) {
 		if got := strings.Count(s.get(berlin+"published/llms.txt").Body.String(), "/item/"); got != n {
 			t.Errorf("llms.txt tells %d records of %d", got, n)
 		}
+	}
+}
+
+// Every record is on one page of the profile for people, and only there.
+func TestProfilePagesOfRecords(t *testing.T) {
+	s := newSurface(t)
+	records := []business.Record{}
+	for i := range 250 {
+		records = append(records, business.Record{Type: []string{"item", "product"}[i/125], ID: fmt.Sprintf("%03d / ü&", i), Title: "x"})
+	}
+	s.setRecords("published", records)
+	var shown []business.Record
+	var asked bizhttp.RecordKey
+	more, pages := true, *testPages()
+	pages.Profile = func(_ io.Writer, p bizhttp.Page, records []business.Record, others bool) error {
+		asked, shown, more = p.RecordsAfter, append(shown, records...), others
+		return nil
+	}
+	s.handler = bizhttp.Handler(bizhttp.HandlerOptions{Source: s.registry, Pages: &pages})
+	for n, query := 0, ""; more; n++ {
+		if w := s.get(berlin+"published"+query, "Accept", "text/html"); w.Code != 200 || n > 3 {
+			t.Fatalf("page %d, %q: %d", n, query, w.Code)
+		}
+		last := shown[len(shown)-1]
+		query = "?" + url.Values{"after": {last.Type + "/" + last.ID}}.Encode()
+	}
+	for i := range shown {
+		if i >= len(records) || shown[i].ID != records[i].ID {
+			t.Fatalf("record %d of the pages is %q", i, shown[i].ID)
+		}
+	}
+	if len(shown) != len(records) || asked != (bizhttp.RecordKey{Type: "product", ID: "199 / ü&"}) {
+		t.Errorf("%d of %d records are shown, the last page behind %v", len(shown), len(records), asked)
+	}
+	for query, want := range map[string]int{"?after=gone/x": 200, "?after=zzz/z": 200, "?after=": 400, "?after=item": 400, "?after=item/": 400, "?after=Item/1": 400, "?after=item/%00": 400, "?after=item/1&after=item/2": 400} {
+		if w := s.get(berlin+"published"+query, "Accept", "text/html"); w.Code != want {
+			t.Errorf("%q: %d", query, w.Code)
+		}
+	}
+	if w := s.get("/b/published?after=item/1"); w.Code != 301 || w.Header().Get("Location") != berlin+"published?after=item/1" {
+		t.Errorf("%d %s", w.Code, w.Header().Get("Location"))
 	}
 }
 

@@ -32,7 +32,7 @@
 //
 // with Cache-Control: no-store. A client whose Accept names text/html, and prefers it, gets a page instead. The codes:
 //
-//	400 invalid_request               a parameter of /discovery/query is unknown, repeated, empty or malformed
+//	400 invalid_request               a parameter of /discovery/query, or one for a page of a profile, is unknown, repeated, empty or malformed
 //	401 unauthorized                  with WWW-Authenticate: Bearer; the reason is never said
 //	403 publisher_suspended           to the publisher's own credential only
 //	404 unknown_publisher             no such publisher, or none that this caller may see
@@ -53,7 +53,8 @@
 //	{protocol_x_version, registry, publisher, publication, data_last_updated?, endpoints, state?, record_types:[{type, count}], records:[…], more_records}
 //
 // with the publisher block and the endpoints of the manifest and at most 100 records, fewer when they hold more than 1 MiB of text; the export has all of
-// them. llms.txt tells 500 records, each published text as one line of at most 400 characters.
+// them. In HTML the profile has pages of as many: ?after=type/id goes on behind that record, whether it is still there or not, and ?places=n shows the
+// n-th page of locations. llms.txt tells 500 records, fewer when they hold more than 4 MiB, each published text as one line of at most 400 characters.
 //
 // Documents and pages have a strong ETag over their bytes and are kept for 300 s, assets for 3600 s. The export is kept for 900 s and has a weak ETag over
 // content_hash, authority and addresses, because its first line carries the time it was made. The strong ETag of sitemap.xml is likewise over what its bytes

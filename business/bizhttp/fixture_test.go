@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -132,6 +133,9 @@ func (r *registry) Publication(_ context.Context, slug string) (*business.Public
 	if r.fault != nil {
 		return nil, r.fault
 	}
+	if slug != "" && !business.ValidSlug(slug) { // "" is that of a host nobody has
+		return nil, errors.New("the surface asked for what is no slug")
+	}
 	if p := r.pubs[slug]; p != nil {
 		return p, nil
 	}
@@ -239,6 +243,9 @@ func (r *registry) pin() *business.Root {
 }
 
 func (r *registry) Record(_ context.Context, slug, typ, id string) (*business.Record, error) {
+	if !business.ValidType(typ) || !business.ValidID(id) {
+		return nil, errors.New("the surface asked for what names no record")
+	}
 	for _, rec := range r.records[slug] {
 		if rec.Type == typ && rec.ID == id {
 			return &rec, nil

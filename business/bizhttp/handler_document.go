@@ -10,27 +10,20 @@ import (
 	"strconv"
 	"strings"
 
-	"sayso/business"
 	"sayso/jcs"
 )
 
 // serveDocument answers with a document the source holds ready. These are served for every publisher that ever existed, whatever its standing.
 func (h *handler) serveDocument(x *exchange) error {
-	slug, ctx := x.slug, x.r.Context()
-	if slug == "" {
-		p, err := h.Source.ByHost(ctx, HostOf(x.r))
-		if err != nil {
-			return err
-		}
-		slug = p.Slug
-	} else if !business.ValidSlug(slug) {
-		return ErrUnknown
-	}
-	d, err := h.document(ctx, x.id, slug)
+	p, err := h.publication(x)
 	if err != nil {
 		return err
 	}
-	if err := h.credential(x, slug); err != nil {
+	d, err := h.document(x.r.Context(), x.id, p.Slug)
+	if err != nil {
+		return err
+	}
+	if err := h.credential(x, p.Slug); err != nil {
 		return err
 	}
 	return x.send(d.Body, d.ETag, typeJSON, cacheShort)

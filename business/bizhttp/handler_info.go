@@ -22,7 +22,7 @@ func (x *exchange) info(p *business.Publication) business.Info {
 
 // profileLD is the JSON-LD of a profile page.
 func (x *exchange) profileLD(p *business.Publication) []byte {
-	return bundle.ProfileJSONLD(&p.Profile, schemaOf(p), x.site.Locators(p).PublicProfile)
+	return bundle.ProfileJSONLD(&p.Profile, p.Vocabulary(), x.site.Locators(p).PublicProfile)
 }
 
 // recordLD is the JSON-LD of a record page. Offers are all that the mapping knows: other types have none.
@@ -30,17 +30,5 @@ func (x *exchange) recordLD(p *business.Publication, r *business.Record) []byte 
 	if r.Type != "service" && r.Type != "product" {
 		return nil
 	}
-	return bundle.RecordJSONLD(&p.Profile, schemaOf(p), x.site.Locators(p).PublicProfile, r)
-}
-
-// schemaOf is the publisher's schema, nil when none was set.
-func schemaOf(p *business.Publication) *business.Schema {
-	if len(p.Schema) == 0 {
-		return nil
-	}
-	s, err := business.ParseSchema(p.Schema)
-	if err != nil {
-		return nil
-	}
-	return s
+	return bundle.RecordJSONLD(&p.Profile, p.Vocabulary(), x.site.Locators(p).PublicProfile, r)
 }

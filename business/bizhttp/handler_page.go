@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"sayso/business"
@@ -73,16 +74,24 @@ type recordType struct {
 }
 
 func (h *handler) serveProfile(x *exchange, p *business.Publication) error {
-	records, more, err := h.firstRecords(x, p)
-	if err != nil {
-		return err
-	}
 	if x.choose(h.Pages.Profile != nil) == formHTML {
 		page := x.pageOf(p, x.profileLD(p))
+		var err error
 		if page.PlacesPage, err = x.placesPage(); err != nil {
 			return err
 		}
+		if page.RecordsAfter, err = x.recordsAfter(); err != nil {
+			return err
+		}
+		records, more, err := h.someRecords(x, p, page.RecordsAfter)
+		if err != nil {
+			return err
+		}
 		return h.sendPage(x, func(w io.Writer) error { return h.Pages.Profile(w, page, x.located(p, records), more) })
+	}
+	records, more, err := h.someRecords(x, p, RecordKey{})
+	if err != nil {
+		return err
 	}
 	m := p.Manifest(x.site, x.now)
 	d := profileDocument{
@@ -111,20 +120,45 @@ func (x *exchange) placesPage() (int, error) {
 	return n, nil
 }
 
-// firstRecords are the records a profile shows; more says that there are others.
-func (h *handler) firstRecords(x *exchange, p *business.Publication) (records []business.Record, more bool, err error) {
+// recordsAfter is the record that the query asks to go on after, zero when it asks for none. It need not be there any more: its name is a place in the order.
+func (x *exchange) recordsAfter() (after RecordKey, err error) {
+	values := x.r.URL.Query()["after"]
+	if len(values) == 0 {
+		return after, nil
+	}
+	after.Type, after.ID, _ = strings.Cut(values[0], "/")
+	if !business.ValidType(after.Type) || !business.ValidID(after.ID) || len(values) > 1 {
+		return after, &problem{kind: kindRequest, message: "after is type/id of the record before the first one to show"}
+	}
+	return after, nil
+}
+
+// someRecords are the records a profile shows; more says that others follow.
+func (h *handler) someRecords(x *exchange, p *business.Publication, after RecordKey) (records []business.Record, more bool, err error) {
 	size := 0
-	for r, err := range h.records(x.r.Context(), p.Slug) {
+	for r, err := range h.records(x.r.Context(), p.Slug, after) {
 		if err != nil {
 			return nil, false, err
 		}
 		if len(records) == maxFirst || size > maxFirstSize {
 			return records, true, nil
 		}
-		size += len(r.Title) + len(r.Summary) + len(r.Content) + len(r.Attributes)
+		size += sizeOf(r)
 		records = append(records, *r)
 	}
 	return records, false, nil
+}
+
+// sizeOf is about what a record takes in an answer. Every member counts: a publisher may fill any of them.
+func sizeOf(r *business.Record) int {
+	n := len(r.Title) + len(r.Summary) + len(r.Content) + len(r.Attributes)
+	for _, alias := range r.Aliases {
+		n += len(alias) + len(`"",`)
+	}
+	for _, l := range r.Links {
+		n += len(l.Rel) + len(l.Type) + len(l.ID) + len(`{"rel":"","type":"","id":""},`)
+	}
+	return n
 }
 
 func (h *handler) serveRecord(x *exchange, p *business.Publication) error {

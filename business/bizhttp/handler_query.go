@@ -22,6 +22,13 @@ func (h *handler) serveDiscovery(x *exchange) error {
 
 // serveQuery answers /discovery/query. The answer is not stored anywhere, because a request may carry the caller's position.
 func (h *handler) serveQuery(x *exchange) error {
+	published, err := h.publications(x.r.Context(), x.now)
+	if err != nil {
+		return err
+	}
+	if err := h.credential(x, ""); err != nil {
+		return err
+	}
 	values, err := url.ParseQuery(x.r.URL.RawQuery)
 	if err != nil {
 		return &problem{kind: kindRequest, message: "the query string cannot be read"}
@@ -29,13 +36,6 @@ func (h *handler) serveQuery(x *exchange) error {
 	q, err := business.ParseQuery(values)
 	if refused := (*business.ParameterError)(nil); errors.As(err, &refused) {
 		return &problem{kind: kindRequest, message: refused.Error()}
-	}
-	published, err := h.publications(x.r.Context(), x.now)
-	if err != nil {
-		return err
-	}
-	if err := h.credential(x, ""); err != nil {
-		return err
 	}
 	body, err := jcs.Encode(q.Answer(x.site, published, x.now))
 	if err != nil {

@@ -108,12 +108,11 @@ func (h *handler) snapshot(x *exchange, slug string, f func(*business.Publicatio
 	})
 }
 
-// records reads the records of a publisher in batches, in the order of (type, id).
-func (h *handler) records(ctx context.Context, slug string) iter.Seq2[*business.Record, error] {
+// records reads the records of a publisher behind one of them in batches, in the order of (type, id).
+func (h *handler) records(ctx context.Context, slug string, after RecordKey) iter.Seq2[*business.Record, error] {
 	return func(yield func(*business.Record, error) bool) {
-		afterType, afterID := "", ""
 		for {
-			page, err := h.Source.RecordPage(ctx, slug, "", afterType, afterID, batch)
+			page, err := h.Source.RecordPage(ctx, slug, "", after.Type, after.ID, batch)
 			if err != nil {
 				yield(nil, err)
 				return
@@ -126,8 +125,7 @@ func (h *handler) records(ctx context.Context, slug string) iter.Seq2[*business.
 			if len(page) < batch {
 				return
 			}
-			last := &page[batch-1]
-			afterType, afterID = last.Type, last.ID
+			after = RecordKey{page[batch-1].Type, page[batch-1].ID}
 		}
 	}
 }

@@ -167,6 +167,11 @@ func TestHostNeverAppears(t *testing.T) {
 			}
 		}
 	}
+	for _, host := range []string{"published.example", "Published.Example.", "published.example.:8443"} {
+		if w := s.get("/.well-known/x-protocol/manifest.json", "Host", host); w.Code != 200 {
+			t.Errorf("%s: %d", host, w.Code)
+		}
+	}
 	if w := s.get("/.well-known/x-protocol/manifest.json", "Host", "unknown.test"); codeOf(w) != "unknown_publisher" {
 		t.Errorf("unknown host: %d %s", w.Code, w.Body)
 	}

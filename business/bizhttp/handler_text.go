@@ -19,6 +19,8 @@ const (
 	maxURLs = 50_000
 	// maxTextRecords is how many records llms.txt tells; the export has all.
 	maxTextRecords = 500
+	// maxTextRead is after how many bytes of records llms.txt stops before that: what it tells of them is short, reading them is not.
+	maxTextRead = 4 << 20
 	// maxProse is how much of one published text llms.txt tells, in code points.
 	maxProse = 400
 )
@@ -44,19 +46,20 @@ func (h *handler) serveText(x *exchange, p *business.Publication) error {
 	for _, l := range info.Locations {
 		writeLocation(&b, l)
 	}
-	told := 0
-	for r, err := range h.records(x.r.Context(), p.Slug) {
+	told, size := 0, 0
+	for r, err := range h.records(x.r.Context(), p.Slug, RecordKey{}) {
 		if err != nil {
 			return err
 		}
 		if told == 0 {
 			b.WriteString("\n## Records\n\n")
 		}
-		if told == maxTextRecords {
+		if told == maxTextRecords || size > maxTextRead {
 			b.WriteString("\nThere are more records than are told here; the export holds all of them.\n")
 			break
 		}
 		told++
+		size += sizeOf(r)
 		fmt.Fprintf(&b, "- %s (%s), %s", prose(r.Title), r.Type, x.site.RecordURL(p, r.Type, r.ID))
 		if r.Summary != "" {
 			fmt.Fprintf(&b, ": %s", prose(r.Summary))

@@ -92,6 +92,10 @@ func TestQueryRefusals(t *testing.T) {
 			t.Errorf("%q: %d %s", query, w.Code, w.Body)
 		}
 	}
+	// credential comes before what the route itself asks
+	if w := s.get("/discovery/query?limit=0", "Authorization", "Bearer bad"); codeOf(w) != "unauthorized" {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
 }
 
 // The pages of an answer hold every result once, in one order, also while publishers come and go.

@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"iter"
 	"regexp"
@@ -14,8 +15,9 @@ import (
 	"sayso/business/hours"
 )
 
-// Lint warns of what is allowed and will be answered badly. It runs through records once and keeps their titles. schema may be nil. The problems are all
-// warnings; File is publisher.json for what the profile says, schema.json for the schema, and records for the records, whose Field is type/id.
+// Lint warns of what is allowed and will be answered badly. It runs through records once and keeps a hash of each title, and of up to 500,000 aliases.
+// schema may be nil. The problems are all warnings; File is publisher.json for what the profile says, schema.json for the schema, and records for the
+// records, whose Field is type/id.
 func Lint(p *business.Profile, schema *business.Schema, records iter.Seq[*business.Record]) []Problem {
 	profile := &row{file: "publisher.json", most: maxDocumentSays}
 	lintLocations(profile, p.Locations)
@@ -159,29 +161,41 @@ func sortedKeys(m map[string]bool) []string {
 // pricePattern is a currency beside a number.
 var pricePattern = regexp.MustCompile(`[€£$¥]\s?\d|\d\s?(€|£|\$|¥|(?:EUR|GBP|USD|CHF|JPY|euros?|pounds?|dollars?)\b)|\b(?:EUR|GBP|USD|CHF|JPY)\s?\d`)
 
+// maxAliases is how many aliases are compared: a record may have as many as fit into a line.
+const maxAliases = 500_000
+
 func lintNames(r *row, records iter.Seq[*business.Record]) {
-	type alias struct{ record, text string }
-	titles := map[string][]string{}
+	type alias struct {
+		record, shown string
+		name          [16]byte
+	}
+	titles := map[[16]byte][]string{}
 	var aliases []alias
 	for rec := range records {
 		key := rec.Type + "/" + rec.ID
-		title := fold(rec.Title)
+		title := nameHash(rec.Title)
 		// Two owners are enough to name one that is not the alias's own record.
 		if len(titles[title]) < 2 {
 			titles[title] = append(titles[title], key)
 		}
-		for _, a := range rec.Aliases {
-			aliases = append(aliases, alias{key, a})
+		for _, a := range rec.Aliases[:min(len(rec.Aliases), maxAliases-len(aliases))] {
+			aliases = append(aliases, alias{key, strings.Clone(clip(a)), nameHash(a)})
 		}
 		if pricePattern.MatchString(rec.Title) {
 			r.warn(lintPrice, key, "state the price as attribute, where it can be compared and dated", "the title %q contains a price", clip(rec.Title))
 		}
 	}
 	for _, a := range aliases {
-		for _, owner := range titles[fold(a.text)] {
+		for _, owner := range titles[a.name] {
 			if owner != a.record {
-				r.warn(lintAlias, a.record, "keep the name for one of them, or the other one cannot be asked for", "the alias %q is the title of %s", clip(a.text), clip(owner))
+				r.warn(lintAlias, a.record, "keep the name for one of them, or the other one cannot be asked for", "the alias %q is the title of %s", a.shown, clip(owner))
 			}
 		}
 	}
+}
+
+// nameHash stands for a name as people read it, in 16 bytes, so that memory does not depend on the length of names.
+func nameHash(name string) [16]byte {
+	sum := sha256.Sum256([]byte(fold(name)))
+	return [16]byte(sum[:16])
 }

@@ -18,8 +18,8 @@ type profilePage struct {
 	Statements                           []statement // profile attributes and lists
 	Places                               places
 	Groups                               []recordGroup
-	Shown, Total                         int // records
-	More                                 bool
+	Shown, Total                         int    // records
+	FirstRecords, NextRecords            string // pages of records, "" where there is none
 	Evidence                             evidence
 	WebsiteHost                          string // host of the stated website, "" when none can be told
 	WebsiteProven                        bool   // it is the proven host
@@ -59,7 +59,6 @@ func renderProfile(w io.Writer, p bizhttp.Page, records []business.Record, more 
 		Places:         newPlaces(&p),
 		Groups:         v.groups(p.Publication.Types, records),
 		Shown:          len(records),
-		More:           more,
 		Evidence:       evidenceOf(p.Publication, info, p.Site, p.Now),
 		Updated:        minuteOf(p.Publication.DataLastUpdated),
 		Made:           minuteOf(p.Now),
@@ -70,6 +69,13 @@ func renderProfile(w io.Writer, p bizhttp.Page, records []business.Record, more 
 	}
 	for _, t := range p.Publication.Types {
 		page.Total += t.Count
+	}
+	if p.RecordsAfter.Type != "" {
+		page.FirstRecords = p.Publication.Base() + "#records"
+	}
+	if n := len(records); more && n > 0 {
+		after := url.Values{"after": {records[n-1].Type + "/" + records[n-1].ID}}
+		page.NextRecords = p.Publication.Base() + "?" + after.Encode() + "#records"
 	}
 	if u, err := url.Parse(info.Website); err == nil {
 		page.WebsiteHost = strings.ToLower(u.Hostname())

@@ -403,6 +403,39 @@ func TestManyPlaces(t *testing.T) {
 	}
 }
 
+// More records than one page holds are on other pages, and no page says of what it does not hold that it is not stated.
+func TestPagesOfRecords(t *testing.T) {
+	records := sampleRecords()
+	for name, c := range map[string]struct {
+		after   bizhttp.RecordKey
+		records []business.Record
+		more    bool
+		links   []string
+		says    string
+		not     string
+	}{
+		"only":    {records: records, not: "This page shows"},
+		"first":   {records: records, more: true, links: []string{"?after=service%2Frepair#records"}, says: "This page shows the first 3."},
+		"between": {after: bizhttp.RecordKey{Type: "a", ID: "b"}, records: records[:2], more: true, links: []string{"#records", "?after=service%2Fexam#records"}, says: "This page shows 2.", not: "the first"},
+		"last":    {after: bizhttp.RecordKey{Type: "a", ID: "b"}, records: records[2:], links: []string{"#records"}, says: "This page shows 1."},
+		"behind":  {after: bizhttp.RecordKey{Type: "z", ID: "z"}, links: []string{"#records"}, says: "No record follows.", not: "No record is stated."},
+		"none":    {says: "No record is stated.", not: "No record follows."},
+	} {
+		about := about(sample())
+		about.RecordsAfter = c.after
+		doc := page(t, func(w io.Writer) error { return web.BusinessPages().Profile(w, about, c.records, c.more) })
+		var links []string
+		for _, a := range all(doc, "a") {
+			if rel := attr(a, "rel"); rel == "next" || rel == "first" {
+				links = append(links, strings.TrimPrefix(attr(a, "href"), "/gb/leeds/business/optician"))
+			}
+		}
+		if text := squeeze(doc); !slices.Equal(links, c.links) || !strings.Contains(text, c.says) || c.not != "" && strings.Contains(text, c.not) {
+			t.Errorf("%s: links %q in %s", name, links, text)
+		}
+	}
+}
+
 func TestHoursInWords(t *testing.T) {
 	for hours, want := range map[string]string{
 		"24/7":                            "Every day: open all day",

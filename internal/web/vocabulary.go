@@ -19,10 +19,7 @@ type vocabulary struct {
 }
 
 func newVocabulary(p *business.Publication, info *business.Info) *vocabulary {
-	v := &vocabulary{schema: &business.Schema{}, languages: info.ContentLanguages, places: map[string]string{}}
-	if s, err := business.ParseSchema(p.Schema); err == nil {
-		v.schema = s
-	}
+	v := &vocabulary{schema: p.Vocabulary(), languages: info.ContentLanguages, places: map[string]string{}}
 	for i := range info.Locations {
 		l := &info.Locations[i]
 		v.places[l.ID] = nameOf(l)
