@@ -77,27 +77,7 @@ func decodeProfile(text jcs.Raw) (*business.Profile, error) {
 	return &p, nil
 }
 
-// storedRecord is a record as it is stored: [business.Record] without url and publisher, which follow from where it stands.
-type storedRecord struct {
-	ID         string          `json:"id"`
-	Type       string          `json:"type"`
-	Title      string          `json:"title"`
-	Summary    string          `json:"summary,omitempty"`
-	Attributes jcs.Raw         `json:"attributes,omitempty"`
-	Aliases    []string        `json:"aliases,omitempty"`
-	UpdatedAt  time.Time       `json:"updated_at,omitzero"`
-	VerifiedAt time.Time       `json:"verified_at,omitzero"`
-	Content    string          `json:"content,omitempty"`
-	Links      []business.Link `json:"links,omitempty"`
-}
-
-func encodeRecord(r *business.Record) ([]byte, error) {
-	return jcs.Encode(storedRecord{
-		ID: r.ID, Type: r.Type, Title: r.Title, Summary: r.Summary, Attributes: r.Attributes, Aliases: r.Aliases,
-		UpdatedAt: r.UpdatedAt, VerifiedAt: r.VerifiedAt, Content: r.Content, Links: r.Links,
-	})
-}
-
+// decodeRecord reads a record as it is stored: as its business states it, without url and publisher.
 func decodeRecord(row RecordRow) (*business.Record, error) {
 	var r business.Record
 	if err := business.Decode(row.Body, &r); err != nil {

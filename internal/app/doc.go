@@ -15,11 +15,13 @@
 // [Rules] is all of it: for each [Operation] when an operator may, and the scope an owner's token needs. An operator is staff of the registry, by token or as
 // the owner of the machine on its command line ([Machine]); the latter may also publish, pause and prove for a publisher that has delegated this, which no
 // token of an operator can. An owner's token belongs to one publisher and never touches another: the answer is unauthorized, whether that publisher exists or
-// not. An operator verification is recorded by one operator and confirmed by a second; a token that one of them made for the other does not make two.
-// The withdrawal of a publisher is asked for by its owner, which pauses it, and completed by an operator; an operator who was not asked gives a reason.
+// not. An operator verification is recorded by one operator and confirmed by a second. Tokens under one name, and tokens that lead back to one token, are
+// one operator: only the machine's command line makes a second one. Whoever owns the machine can speak under any name; the trail names each. The withdrawal
+// of a publisher is asked for by its owner, which pauses it, and completed by an operator; an operator who was not asked gives a reason.
 //
 // A token is sayso-operator- or sayso-owner- and 32 random bytes in base64url. The store keeps its SHA-256 and an id t- with 16 hex digits, which lists and
-// the audit trail show. Revoking a token revokes what was made with it.
+// the audit trail show. Revoking a token revokes those made with it. Tokens that an operator's token made for publishers stay, because they are the
+// businesses' own; they name it as their parent, and after a theft each is looked at and revoked.
 //
 // # Content
 //
@@ -45,11 +47,14 @@
 // The root signs entries offline ([SignRegistryKey], [SignRegistryRevocation]); the registry verifies them against the pin before it installs or lists them.
 // A new registry key attests the keys of all publishers anew, one commit each; what a crash leaves undone is done when the registry runs again.
 //
+// Key sets and revocation lists keep what they ever held. A token of an owner adds at most 10 keys a day, and no entry to a list that is half as long as
+// readers take; an operator is not limited.
+//
 // # What is served
 //
 // One immutable state behind an atomic pointer. A poll reads the heads every 250 ms and loads what changed; a commit made here is in it before the act
-// returns. When the heads could not be read for 10 s nothing is served: unavailable, never unknown and never old without bound. Renderers get
-// business.Publication, which has no field for accounts, reasons, operators and tokens.
+// returns, and what it concerns is withheld when it cannot be read back. When the heads could not be read for 10 s nothing is served: unavailable, never
+// unknown and never old without bound. Renderers get business.Publication, which has no field for accounts, reasons, operators and tokens.
 //
 // Signed documents are kept per state and handed out for at most 300 s; a new one is made from 240 s on by one caller while the others get the old one.
 // A manifest also ends when the proof it states does. Past the registry key's not_after, or without its private half, manifests are unsigned with the reason
@@ -58,8 +63,8 @@
 // # Domain proofs
 //
 // [Registry.StartProof] makes a nonce and shows the value derived from it; [Registry.CheckProof] looks for it. After five failed checks of one publisher and
-// host within an hour no more are made, whatever the method or attempt. The schedule of package proof decides about the rest: looked at again at half-life,
-// then daily; three days of counted failures are the lapse. A check looks outside of the transaction and is committed only when the attempt is still the one
-// it saw. The first proof of a host lets it route to the publisher. Two publishers that prove one host are both proven, and the registry's audit trail says
-// host_conflict.
+// host within an hour no more are made, whatever the method or attempt and however a check ends; a publisher starts at most 100 proofs a day. The schedule
+// of package proof decides about the rest: looked at again at half-life, then daily; three days of counted failures are the lapse. A check looks outside of
+// the transaction and is committed only when the attempt is still the one it saw. The first proof of a host lets it route to the publisher. Two publishers
+// that prove one host are both proven, and the registry's audit trail says host_conflict.
 package app

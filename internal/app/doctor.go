@@ -44,6 +44,14 @@ func failed(id, fix, format string, args ...any) Check {
 	return Check{ID: id, Level: LevelFailed, Message: fmt.Sprintf(format, args...), Fix: fix}
 }
 
+// counted counts things: "1 row", "2 rows".
+func counted(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}
+
 // minDisk is the free space below which a warning is given.
 const minDisk = 1 << 30
 
@@ -83,10 +91,10 @@ func (r *Registry) folderChecks() []Check {
 	if err != nil {
 		checks = append(checks, failed("keys", "do what the message says, then replace any key that others may have read", "%v", err))
 	} else {
-		checks = append(checks, ok("keys", "%d files, of this user alone", files))
+		checks = append(checks, ok("keys", "%s, readable by this user alone", counted(files, "key file")))
 	}
 	if _, err := os.Lstat(filepath.Join(r.data, KeysFolder, keyfile.PlainIdentity)); err == nil {
-		checks = append(checks, warning("seal", "restore the keys into a folder that was initialised with a passphrase", "the keys are sealed without a passphrase: whoever reads the folder can sign"))
+		checks = append(checks, warning("seal", "a registry that counts is made with SAYSO_PASSPHRASE_FILE set: sayso init in a new folder", "the keys are sealed without a passphrase: whoever reads the folder can sign"))
 	} else {
 		checks = append(checks, ok("seal", "the keys are sealed with a passphrase"))
 	}
@@ -153,7 +161,7 @@ func (r *Registry) rowChecks(ctx context.Context, rd Reader, integrity bool) ([]
 	if err != nil {
 		return nil, err
 	}
-	checks = append(checks, orOK(proofs, ok("proofs", "no proof of %d publishers ends within 14 days", publishers))...)
+	checks = append(checks, orOK(proofs, ok("proofs", "no proof ends within 14 days (%s)", counted(publishers, "publisher")))...)
 	checks = append(checks, orOK(keys, ok("publisher_keys", "the key of every publisher that signs is here"))...)
 	if integrity {
 		checks = append(checks, orOK(hashes, ok("content", "every content hash follows from what is stored"))...)
@@ -179,14 +187,14 @@ func (r *Registry) pinCheck(rows []RegistryKeyRow) Check {
 }
 
 func (r *Registry) registryKeyCheck(rows []RegistryKeyRow, now time.Time) Check {
-	const fix = "prepare a registry key, have the root sign its entry offline, and install it"
+	const fix = "prepare a registry key, have the root sign its entry where it is, and install it: sayso keys registry --help"
 	signer := r.registrySigner(rows, now)
 	if signer == nil {
 		return failed("registry_key", fix, "no registry key can sign: manifests are unsigned and lists are withheld")
 	}
 	end := lifeOf(rows, signer.Kid())
 	if left := end.Sub(now); left < keyWarning {
-		return warning("registry_key", fix, "the registry key %s ends in %d days", signer.Kid(), int(left.Hours()/24))
+		return warning("registry_key", fix, "the registry key %s ends in %s", signer.Kid(), counted(int(left.Hours()/24), "day"))
 	}
 	return ok("registry_key", "%s signs until %s", signer.Kid(), end.Format(time.DateOnly))
 }
@@ -220,7 +228,7 @@ func (r *Registry) keyChecks(ctx context.Context, rd Reader, row *PublisherRow) 
 		_, err := r.keys.PublisherSigner(row.Slug, k.Entry.Kid)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			out = append(out, failed("publisher_keys", "restore the key, or run sayso business keys rotate "+row.Slug, "the private key %s is missing", k.Entry.Kid))
+			out = append(out, failed("publisher_keys", "restore the key, or run sayso keys rotate "+row.Slug, "the private key %s is missing", k.Entry.Kid))
 		case err != nil:
 			out = append(out, failed("publisher_keys", "restore the key from a copy", "the private key %s cannot be used: %v", k.Entry.Kid, err))
 		}
@@ -263,5 +271,5 @@ func (r *Registry) headCheck(ctx context.Context) Check {
 	case r.served.state.Load() != nil && r.Behind() > maxBehind:
 		return failed("heads", "see why the database does not answer", "what is served is %d s old, so nothing is served", int(r.Behind().Seconds()))
 	}
-	return ok("heads", "%d heads fit the rows", len(heads))
+	return ok("heads", "what servers watch fits what is stored (%s)", counted(len(heads), "head"))
 }

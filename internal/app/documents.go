@@ -115,8 +115,8 @@ func (r *Registry) makeManifest(e *entry, registry *registryState, now time.Time
 		}
 		m = serve(body, now).until(now.Add(retryAge))
 	}
-	if proof := e.publication.Standing.Proof; proof != nil && !now.After(proof.ValidUntil) {
-		m.until(proof.ValidUntil.Add(time.Microsecond)) // the first instant at which it has passed
+	if proof := e.publication.Standing.Proof; proof != nil && now.Before(proof.ValidUntil) {
+		m.until(proof.ValidUntil)
 	}
 	return m
 }

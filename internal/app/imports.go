@@ -118,7 +118,7 @@ type ImportInput struct {
 // ImportResult says what an import found and did.
 type ImportResult struct {
 	Receipt
-	DryRun       bool             `json:"dry_run,omitempty"`
+	DryRun       bool             `json:"dry_run,omitzero"`
 	Read         int              `json:"read"`    // valid records of the bundle
 	Written      int              `json:"written"` // of them new or changed
 	Removed      int              `json:"removed"`
@@ -179,8 +179,7 @@ func (r *Registry) Import(ctx context.Context, actor Actor, slug string, in Impo
 		return p.result, err
 	}
 	if p.failed > 0 || p.result.Skipped > 0 && !in.SkipInvalid {
-		return p.result, invalid("invalid_bundle", "%d rows and %d files have errors; nothing was changed", p.result.Skipped, p.failed).
-			next("correct them, or skip invalid rows and publish that the evidence is incomplete")
+		return p.result, p.refusal()
 	}
 	if in.DryRun {
 		return p.result, r.compare(ctx, actor, slug, in, p)
@@ -191,6 +190,19 @@ func (r *Registry) Import(ctx context.Context, actor Actor, slug string, in Impo
 	}
 	p.result.Receipt = *receipt
 	return p.result, nil
+}
+
+// refusal says how much of the bundle has errors. Documents cannot be left out, rows can.
+func (p *parsed) refusal() error {
+	rows, files := counted(p.result.Skipped, "row"), counted(p.failed, "file")
+	switch {
+	case p.failed == 0:
+		return invalid("invalid_bundle", "errors in %s; nothing was changed", rows).
+			next("correct them, or leave the rows out with skip_invalid: the evidence then counts as incomplete")
+	case p.result.Skipped == 0:
+		return invalid("invalid_bundle", "errors in %s; nothing was changed", files).next("correct them")
+	}
+	return invalid("invalid_bundle", "errors in %s and %s; nothing was changed", rows, files).next("correct them")
 }
 
 // read reads the whole bundle.
@@ -345,7 +357,7 @@ func (p *parsed) take(record *business.Record, file, slug string) error {
 	if err != nil {
 		return invalid("invalid_record", "the record %s has no canonical form: %v", business.EntityKey(key.Type, key.ID), err)
 	}
-	body, err := encodeRecord(record)
+	body, err := business.AppendStated(nil, record)
 	if err != nil {
 		return invalid("invalid_record", "the record %s cannot be kept: %v", business.EntityKey(key.Type, key.ID), err)
 	}
@@ -399,7 +411,7 @@ func compareKeys(a, b RecordKey) int {
 
 func (p *parsed) check(c *plan, row *PublisherRow) error {
 	if quota := row.Quota.records(); c.total > quota && len(c.write) > 0 {
-		return refusal(KindLimit, "record_quota", "%s would hold %d records, its quota is %d; nothing was changed", row.Slug, c.total, quota)
+		return refusal(KindLimit, "record_quota", "%s would hold %s, its quota is %d; nothing was changed", row.Slug, counted(c.total, "record"), quota)
 	}
 	p.result.Written, p.result.Removed = len(c.write), len(c.remove)
 	return nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sayso/business"
+	"sayso/jcs"
 	"sayso/jwk"
 )
 
@@ -106,7 +107,50 @@ func (r *Registry) ensureKey(ctx context.Context, c *change, make func() (busine
 	return r.addKey(ctx, c, keys, make)
 }
 
+// Key sets and lists keep what they ever held, and readers take at most business.MaxDocument of either. What a leaked token of an owner adds is bounded, so
+// that it cannot make them unreadable for good; operators are not.
+const (
+	maxKeysADay = 10
+	maxOwnList  = business.MaxDocument / 2 // bytes of the entries of a list
+)
+
+// keysLeft refuses an owner another key after maxKeysADay within a day.
+func (c *change) keysLeft(keys []KeyRow) error {
+	recent := 0
+	for _, k := range keys {
+		if c.at.Sub(k.CreatedAt) < 24*time.Hour {
+			recent++
+		}
+	}
+	if c.actor.role == roleOwner && recent >= maxKeysADay {
+		e := refusal(KindLimit, "key_limit", "%s got %s within a day, and a key set keeps every key", c.row.Slug, counted(recent, "key")).next("wait a day, or have an operator do it")
+		e.RetryAfter = time.Hour
+		return e
+	}
+	return nil
+}
+
+// entriesLeft refuses an owner another entry on a list that is half as long as readers take.
+func (c *change) entriesLeft(ctx context.Context, slug string) error {
+	if c.actor.role != roleOwner {
+		return nil
+	}
+	entries, err := c.Revocations(ctx, slug)
+	if err != nil {
+		return err
+	}
+	text, err := jcs.Encode(entries)
+	if err == nil && len(text) > maxOwnList {
+		err = refusal(KindLimit, "list_limit", "the revocation list of %s has %d entries and is near the size that readers take", slug, len(entries)).
+			next("have an operator do it, or withdraw the publisher")
+	}
+	return err
+}
+
 func (r *Registry) addKey(ctx context.Context, c *change, keys []KeyRow, make func() (business.Signer, error)) error {
+	if err := c.keysLeft(keys); err != nil {
+		return err
+	}
 	signer, err := make()
 	if err != nil {
 		return err
@@ -220,6 +264,9 @@ func (r *Registry) revoke(ctx context.Context, actor Actor, op Operation, slug s
 			return err
 		}
 		if err := checkEntry(&entry, slug); err != nil {
+			return err
+		}
+		if err := c.entriesLeft(ctx, slug); err != nil {
 			return err
 		}
 		return c.AppendRevocation(ctx, slug, &entry)

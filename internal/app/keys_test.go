@@ -170,6 +170,10 @@ func TestRegistryKeyRotationAndRevocation(t *testing.T) {
 		_, err := r.InstallRegistryKey(ctx, ops, bad, "")
 		wantCode(t, name, err, "root_signature_invalid")
 	}
+	unread := entry
+	unread.Kty = "EC" // the root's signature does not cover it, and no reader would take the key
+	_, err = r.InstallRegistryKey(ctx, ops, unread, "")
+	wantCode(t, "no key of this protocol", err, "invalid_entry")
 	unsigned := entry
 	unsigned.RootSignature = nil
 	_, err = r.InstallRegistryKey(ctx, ops, unsigned, "")
@@ -192,6 +196,16 @@ func TestRegistryKeyRotationAndRevocation(t *testing.T) {
 		if !strings.Contains(manifestText(t, r, slug), entry.Kid) {
 			t.Errorf("the manifest of %s is signed by the old key", slug)
 		}
+	}
+	for name, change := range map[string]func(*business.RevocationEntry){
+		"unsigned":      func(e *business.RevocationEntry) { e.RootSignature = nil },
+		"another scope": func(e *business.RevocationEntry) { e.Scope, e.Subject = business.ScopePublisher, "shop" },
+		"no reason":     func(e *business.RevocationEntry) { e.Reason = "because" },
+	} {
+		bad := revocation
+		change(&bad)
+		_, err = r.RevokeRegistryKey(ctx, ops, bad, "")
+		wantCode(t, name, err, "invalid_entry")
 	}
 	tampered := revocation
 	tampered.Subject = entry.Kid

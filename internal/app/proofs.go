@@ -21,10 +21,12 @@ const (
 	proofReplaced = "replaced" // a newer attempt took its place
 )
 
-// Limits of checks that somebody asks for.
+// Limits of what somebody asks for. Attempts stay as history, so they are bounded too.
 const (
 	maxFailedChecks = 5
 	failureWindow   = time.Hour
+	maxAttemptsADay = 100 // of a publisher, over all hosts
+	countTime       = 10 * time.Second
 )
 
 // Prover looks for the token of a challenge; the failure is nil when it was found.
@@ -96,6 +98,9 @@ func (r *Registry) StartProof(ctx context.Context, actor Actor, slug, host, meth
 		return err
 	}
 	receipt, err := r.commit(ctx, actor, a, func(c *change) error {
+		if err := attemptsLeft(ctx, c, slug); err != nil {
+			return err
+		}
 		row.CreatedAt, row.ExpiresAt = c.at, proof.NewState(c.at).TokenExpires
 		if err := replaceProofs(ctx, c, slug, func(p *ProofRow) bool { return p.State == proofPending && p.Host == host && p.Method == method }); err != nil {
 			return err
@@ -111,6 +116,25 @@ func (r *Registry) StartProof(ctx context.Context, actor Actor, slug, host, meth
 	challenge := challengeOf(&row, secret)
 	in := challenge.Instructions()
 	return &ProofStart{ID: row.ID, Host: host, Method: method, Place: in.Place, Value: in.Value, Text: in.Text, ExpiresAt: row.ExpiresAt}, nil
+}
+
+func attemptsLeft(ctx context.Context, c *change, slug string) error {
+	rows, err := c.Proofs(ctx, slug)
+	if err != nil {
+		return err
+	}
+	recent := 0
+	for i := range rows {
+		if c.at.Sub(rows[i].CreatedAt) < 24*time.Hour {
+			recent++
+		}
+	}
+	if recent < maxAttemptsADay {
+		return nil
+	}
+	e := refusal(KindLimit, "proof_limit", "%s started %s within a day", slug, counted(recent, "proof")).next("check the ones that were started, or wait a day")
+	e.RetryAfter = failureWindow
+	return e
 }
 
 // replaceProofs marks the proofs of a publisher that match as replaced.
@@ -150,6 +174,12 @@ func (p *ProofRow) apply(s proof.State) {
 type evidence struct {
 	Observed jcs.Raw     `json:"observed,omitempty"`
 	Failed   []time.Time `json:"failed,omitempty"`
+}
+
+// failed adds a failed look and drops those that no longer count.
+func (e *evidence) failed(now time.Time) {
+	e.Failed = slices.DeleteFunc(e.Failed, func(at time.Time) bool { return now.Sub(at) >= failureWindow })
+	e.Failed = append(e.Failed, now)
 }
 
 func (p *ProofRow) evidence() evidence {
@@ -238,8 +268,9 @@ func (r *Registry) observe(ctx context.Context, actor Actor, seen *ProofRow, a a
 		return nil, &Error{Kind: KindUnavailable, Code: "proof_unavailable", Message: "the secret of proof tokens could not be read", cause: err}
 	}
 	seenThere, failure := r.prover.Check(ctx, challengeOf(seen, secret))
-	if err := ctx.Err(); err != nil {
-		return nil, storeError(err) // an interrupted look says nothing about the host
+	if err := ctx.Err(); err != nil { // an interrupted look says nothing about the host
+		r.countLook(ctx, actor, seen, a, "interrupted")
+		return nil, storeError(err)
 	}
 	observed, err := jcs.Encode(seenThere)
 	if err != nil {
@@ -269,10 +300,42 @@ func (r *Registry) observe(ctx context.Context, actor Actor, seen *ProofRow, a a
 		return nil
 	})
 	if err != nil {
+		if failure != nil {
+			r.countLook(ctx, actor, seen, a, AsError(err).Code)
+		}
 		return nil, err
 	}
 	result.Receipt = *receipt
 	return result, nil
+}
+
+// countLook puts a look whose outcome was not committed among the failed ones: else hanging up, or replacing the attempt meanwhile, would give any number of
+// them. What the registry does by itself is not limited.
+func (r *Registry) countLook(ctx context.Context, actor Actor, seen *ProofRow, a act, why string) {
+	if actor.role == roleRegistry {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), countTime)
+	defer cancel()
+	_, err := r.commit(ctx, actor, act{op: a.op, slug: a.slug, target: a.target, reason: why}, func(c *change) error {
+		rows, err := c.Proofs(ctx, seen.Publisher)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(rows, func(p ProofRow) bool { return p.ID == seen.ID })
+		if i < 0 {
+			return nil
+		}
+		e := rows[i].evidence()
+		e.failed(c.at)
+		if rows[i].Evidence, err = jcs.Encode(e); err != nil {
+			return err
+		}
+		return c.PutProof(ctx, &rows[i])
+	})
+	if err != nil {
+		r.log.Error("a look at a host was not counted", "publisher", seen.Publisher, "host", seen.Host, "cause", err.Error())
+	}
 }
 
 func sameAttempt(ctx context.Context, rd Reader, seen *ProofRow) (*ProofRow, error) {
@@ -294,9 +357,8 @@ func record(ctx context.Context, c *change, row *ProofRow, observed jcs.Raw, fai
 	row.apply(stateOf(row).After(failure, c.at))
 	e := row.evidence()
 	e.Observed = observed
-	e.Failed = slices.DeleteFunc(e.Failed, func(at time.Time) bool { return c.at.Sub(at) >= failureWindow })
 	if failure != nil && c.actor.role != roleRegistry {
-		e.Failed = append(e.Failed, c.at)
+		e.failed(c.at)
 	}
 	if row.Evidence, err = jcs.Encode(e); err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"sayso/business"
@@ -33,10 +34,15 @@ func plainText(what, s string, required bool) error {
 	switch {
 	case required && strings.TrimSpace(s) == "":
 		return invalid("invalid_"+what, "the %s is missing", what)
-	case !utf8.ValidString(s) || utf8.RuneCountInString(s) > maxText || strings.ContainsFunc(s, func(c rune) bool { return c < ' ' || c == 0x7f }):
+	case !utf8.ValidString(s) || utf8.RuneCountInString(s) > maxText || strings.ContainsFunc(s, disturbs):
 		return invalid("invalid_"+what, "the %s is longer than %d characters, or holds control characters", what, maxText)
 	}
 	return nil
+}
+
+// disturbs reports what would act on a terminal or on the text beside it: controls, separators of lines, and what turns the direction of text.
+func disturbs(c rune) bool {
+	return unicode.IsControl(c) || c == '\u2028' || c == '\u2029' || c >= '\u202a' && c <= '\u202e' || c >= '\u2066' && c <= '\u2069'
 }
 
 // CreatePublisher makes a publisher in state draft. A slug is never used twice.

@@ -153,7 +153,11 @@ func (r *Registry) Lint(ctx context.Context, actor Actor, slug string) ([]bundle
 				}
 			}
 		})
-		problems = append(problems[:0], found...)
+		problems = problems[:0]
+		if schema != nil {
+			problems = append(problems, bundle.CheckProfile(profile, schema, "publisher.json")...)
+		}
+		problems = append(problems, found...)
 		return lost
 	})
 	return problems, err
@@ -286,8 +290,9 @@ func (r *Registry) tokens(ctx context.Context, actor Actor, op Operation, slug s
 	err := r.view(ctx, actor, op, slug, func(rd Reader) error {
 		out = []TokenView{}
 		rows, err := rd.Tokens(ctx, slug)
+		made := makersOf(rows)
 		for _, t := range rows {
-			if actor.Operator() || descends(rows, t.ID, actor.id) {
+			if actor.Operator() || made.descends(t.ID, actor.id) {
 				out = append(out, TokenView{ID: t.ID, Name: t.Name, Scopes: t.Scopes, Parent: t.Parent, CreatedAt: t.CreatedAt, RevokedAt: t.RevokedAt})
 			}
 		}

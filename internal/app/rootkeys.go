@@ -2,13 +2,12 @@ package app
 
 import (
 	"context"
-	"crypto/ed25519"
+	"errors"
 	"slices"
 	"sync"
 	"time"
 
 	"sayso/business"
-	"sayso/jcs"
 	"sayso/jwk"
 )
 
@@ -43,7 +42,7 @@ func (r *Registry) InstallRegistryKey(ctx context.Context, actor Actor, entry bu
 	if err := actor.may(OpInstallRegistryKey, ""); err != nil {
 		return nil, err
 	}
-	if err := r.checkRootEntry(entry); err != nil {
+	if err := rootSigned(entry.RootSignature, business.VerifyEntry(entry, business.Family, r.keys.Root().Public)); err != nil {
 		return nil, err
 	}
 	signer, err := r.keys.RegistrySigner(entry.Kid)
@@ -111,47 +110,25 @@ func (r *Registry) RevokeRegistryKey(ctx context.Context, actor Actor, entry bus
 	return receipt, r.reattest(ctx)
 }
 
-// checkRootEntry verifies the root's signature over the seven members of a registry key entry.
-func (r *Registry) checkRootEntry(e business.RegistryKey) error {
-	if e.Role != business.RoleSigning || e.RootSignature == nil {
-		return invalid("invalid_entry", "the entry is not that of a signing key with the root's signature").next("sign it with the root first")
-	}
-	text, err := jcs.Encode(map[string]string{
-		"kid": e.Kid, "public_key": e.X, "alg": e.Crv, "role": e.Role, "registry": business.Family, "created_at": e.CreatedAt, "not_after": e.NotAfter,
-	})
-	if err != nil {
-		return invalid("invalid_entry", "the entry is not text in UTF-8")
-	}
-	return r.checkRootSignature(text, e.RootSignature)
-}
-
-// checkRootRevocation verifies the root's signature over an entry of the registry's list.
+// checkRootRevocation refuses an entry that is no withdrawal of a registry key under the root's signature.
 func (r *Registry) checkRootRevocation(e business.RevocationEntry) error {
-	signature := e.RootSignature
-	if e.Scope != business.ScopeRegistryKey || signature == nil || e.Subject == "" || e.CreatedAt == "" || e.Kid+e.EntityKey+e.Digest != "" {
-		return invalid("invalid_entry", "the entry does not withdraw a registry key under the root's signature").next("make it with the root")
+	if e.Scope != business.ScopeRegistryKey {
+		return invalid("invalid_entry", "the entry does not withdraw a registry key").next("make it with the root")
 	}
-	if err := checkEntry(&e, ""); err != nil {
-		return err
-	}
-	e.RootSignature = nil
-	text, err := jcs.Encode(e)
-	if err != nil {
-		return invalid("invalid_entry", "the entry is not text in UTF-8")
-	}
-	return r.checkRootSignature(text, signature)
+	return rootSigned(e.RootSignature, business.VerifyRevocationEntry(e, r.keys.Root().Public))
 }
 
-func (r *Registry) checkRootSignature(text []byte, s *business.RootSignature) error {
-	digest, err := business.Digest(text)
-	if err != nil {
-		return invalid("invalid_entry", "the entry has no canonical form")
-	}
-	signature, err := jwk.DecodeBase64URL(s.Signature)
-	if err != nil || s.Alg != business.Algorithm || s.Digest != jwk.EncodeBase64URL(digest[:]) || !ed25519.Verify(r.keys.Root().Public, digest[:], signature) {
+// rootSigned tells an entry that the root has to sign first, or that nobody could read, from one that another key signed or somebody changed.
+func rootSigned(signature *business.RootSignature, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case signature == nil:
+		return invalid("invalid_entry", "the entry does not carry the root's signature").next("sign it with the root first")
+	case errors.Is(err, business.ErrNotRootSigned):
 		return refusal(KindRefused, "root_signature_invalid", "the pinned root has not signed this entry").next("sign exactly this entry with the root that %s names", PinFile)
 	}
-	return nil
+	return invalid("invalid_entry", "%s", err)
 }
 
 // reattest attests the keys of every publisher with the registry key of now, one commit for each publisher. What a crash leaves undone is done by the next

@@ -104,7 +104,8 @@ func (r *Registry) heads(ctx context.Context) (map[string]uint64, error) {
 	return heads, nil
 }
 
-// renew puts what was just committed here in front of the readers at once. When it cannot, the poll does it, or the age of the heads ends the serving.
+// renew puts what was just committed here in front of the readers at once. When it cannot, the poll does it, and until then nothing is served of what the
+// commit concerns: it may have closed that.
 func (r *Registry) renew(ctx context.Context, slug string) {
 	r.served.mu.Lock()
 	defer r.served.mu.Unlock()
@@ -118,7 +119,25 @@ func (r *Registry) renew(ctx context.Context, slug string) {
 	}
 	if err := r.reload(context.WithoutCancel(ctx), old.revision, changed); err != nil {
 		r.log.Error("a commit is not served yet", "publisher", slug, "cause", err.Error())
+		r.withhold(old, slug)
 	}
+}
+
+// withhold makes one publisher unavailable, or everything after an act on the registry, until the next complete reading. Revision 0 is never a head's, so the
+// poll reads the publisher again.
+func (r *Registry) withhold(old *state, slug string) {
+	if slug == "" {
+		r.served.read.Store(0)
+		return
+	}
+	next := &state{bySlug: maps.Clone(old.bySlug), revision: old.revision, registry: old.registry}
+	e := &entry{slug: slug}
+	if known := old.bySlug[slug]; known != nil {
+		e.hosts = known.hosts
+	}
+	next.bySlug[slug] = e
+	next.index()
+	r.served.state.Store(next)
 }
 
 // reload makes the next state from the last one: the registry's rows and those of the changed publishers, all of one snapshot.
@@ -240,11 +259,13 @@ func readPublication(ctx context.Context, rd Reader, row *PublisherRow, hosts []
 		}
 		slices.SortFunc(types, func(a, b business.TypeCount) int { return strings.Compare(a.Type, b.Type) })
 	}
-	return &business.Publication{
+	p := &business.Publication{
 		Slug: row.Slug, Revision: row.Revision, Profile: *profile, Schema: row.Schema, Calendar: row.Calendar, Standing: standing.Standing,
 		State: business.State{Generation: row.Generation, ContentHash: row.ContentHash, ChangedAt: row.ChangedAt},
 		Types: types, DataLastUpdated: row.DataUpdated, Incomplete: row.Incomplete, Hosts: hosts,
-	}, standing, nil
+	}
+	p.Prepare()
+	return p, standing, nil
 }
 
 // current is the served state while it is fresh enough, else bizhttp.ErrUnavailable: never stale without bound, never a 404 for what could not be read.

@@ -77,7 +77,7 @@ func (r *Registry) createToken(ctx context.Context, actor Actor, a act, prefix, 
 		}
 		live := len(slices.DeleteFunc(rows, func(t TokenRow) bool { return !t.RevokedAt.IsZero() }))
 		if c.row != nil && live >= c.row.Quota.tokens() {
-			return refusal(KindLimit, "token_quota", "%s has %d tokens, which is its quota", a.slug, live).next("revoke tokens that are not used")
+			return refusal(KindLimit, "token_quota", "%s has %s, which is its quota", a.slug, counted(live, "token")).next("revoke tokens that are not used")
 		}
 		row.CreatedAt = c.at
 		return c.PutToken(ctx, row)
@@ -96,7 +96,8 @@ func (r *Registry) RevokeToken(ctx context.Context, actor Actor, slug, id, opera
 	return r.revokeToken(ctx, actor, act{op: OpRevokeToken, slug: slug, operation: operation, target: id, final: true})
 }
 
-// RevokeOperatorToken ends a token of an operator and all that were made with it.
+// RevokeOperatorToken ends a token of an operator and all operators' tokens that were made with it. The tokens that it made for publishers stay: they are the
+// businesses' own, and name it as their parent.
 func (r *Registry) RevokeOperatorToken(ctx context.Context, actor Actor, id, operation string) (*Receipt, error) {
 	return r.revokeToken(ctx, actor, act{op: OpRevokeOperatorToken, operation: operation, target: id})
 }
@@ -108,11 +109,12 @@ func (r *Registry) revokeToken(ctx context.Context, actor Actor, a act) (*Receip
 			return err
 		}
 		known := slices.ContainsFunc(rows, func(t TokenRow) bool { return t.ID == a.target })
-		if !known || actor.role == roleOwner && !descends(rows, a.target, actor.id) {
+		made := makersOf(rows)
+		if !known || actor.role == roleOwner && !made.descends(a.target, actor.id) {
 			return refusal(KindNotFound, "unknown_token", "there is no such token").next("list the tokens")
 		}
 		for i := range rows {
-			if rows[i].RevokedAt.IsZero() && descends(rows, rows[i].ID, a.target) {
+			if rows[i].RevokedAt.IsZero() && made.descends(rows[i].ID, a.target) {
 				rows[i].RevokedAt = c.at
 				if err := c.PutToken(ctx, &rows[i]); err != nil {
 					return err
@@ -123,17 +125,38 @@ func (r *Registry) revokeToken(ctx context.Context, actor Actor, a act) (*Receip
 	})
 }
 
+// makers says for the id of each token which one it was made with, "" for none.
+type makers map[string]string
+
+func makersOf(rows []TokenRow) makers {
+	m := make(makers, len(rows))
+	for i := range rows {
+		m[rows[i].ID] = rows[i].Parent
+	}
+	return m
+}
+
 // descends reports whether a token is another one or was made with it, over any number of steps.
-func descends(rows []TokenRow, id, ancestor string) bool {
-	for range len(rows) + 1 {
-		if id == ancestor {
+func (m makers) descends(id, ancestor string) bool {
+	for range len(m) + 1 {
+		switch {
+		case id == ancestor:
 			return true
-		}
-		i := slices.IndexFunc(rows, func(t TokenRow) bool { return t.ID == id })
-		if i < 0 || rows[i].Parent == "" {
+		case m[id] == "":
 			return false
 		}
-		id = rows[i].Parent
+		id = m[id]
 	}
 	return false
+}
+
+// origin is the token that a token leads back to and that no other token made.
+func (m makers) origin(id string) string {
+	for range len(m) {
+		if m[id] == "" {
+			break
+		}
+		id = m[id]
+	}
+	return id
 }

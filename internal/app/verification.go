@@ -41,18 +41,27 @@ func (r *Registry) ConfirmVerification(ctx context.Context, actor Actor, slug, d
 			return err
 		}
 		if samePerson(rows, actor.String(), row.RecordedBy) {
-			return refusal(KindRefused, "second_operator", "the operator who recorded a decision cannot confirm it, neither with a token made with the other one").
-				next("have a second operator confirm it")
+			return refusal(KindRefused, "second_operator", "the operator who recorded a decision cannot confirm it, nor can a token of the same name or origin").
+				next("have a second operator confirm it, whose token was made on the machine's command line")
 		}
 		row.ConfirmedBy, row.ConfirmedAt = actor.String(), c.at
 		return c.PutVerification(ctx, row)
 	})
 }
 
-// samePerson reports whether two operators may be one: the same name, or one holds a token that the other one made.
+// samePerson reports whether two operators may be one: the same name, or tokens that lead back to one token, whose holder could have kept both.
 func samePerson(tokens []TokenRow, a, b string) bool {
 	a, b = strings.TrimPrefix(a, "operator "), strings.TrimPrefix(b, "operator ")
-	return descends(tokens, a, b) || descends(tokens, b, a)
+	made := makersOf(tokens)
+	return strings.EqualFold(operatorName(tokens, a), operatorName(tokens, b)) || made.origin(a) == made.origin(b)
+}
+
+// operatorName is the name that a token was made under; a label of the machine's command line is a name itself.
+func operatorName(tokens []TokenRow, id string) string {
+	if i := slices.IndexFunc(tokens, func(t TokenRow) bool { return t.ID == id }); i >= 0 {
+		return tokens[i].Name
+	}
+	return id
 }
 
 // WithdrawVerification takes a recorded or confirmed decision back.
