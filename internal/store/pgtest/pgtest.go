@@ -64,11 +64,16 @@ func Database(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := fmt.Sprintf("test%d", c.names.Add(1))
-	if err := c.exec(t.Context(), "CREATE DATABASE "+name+" ENCODING 'UTF8' TEMPLATE template0"); err != nil {
+	address, err := c.database(t.Context())
+	if err != nil {
 		t.Fatal(err)
 	}
-	return c.address(name)
+	return address
+}
+
+func (c *cluster) database(ctx context.Context) (string, error) {
+	name := fmt.Sprintf("test%d", c.names.Add(1))
+	return c.address(name), c.exec(ctx, "CREATE DATABASE "+name+" ENCODING 'UTF8' TEMPLATE template0")
 }
 
 func (c *cluster) address(database string) string {

@@ -6,7 +6,7 @@
 //
 // One connection writes, with transactions that take the write lock at once; callers queue for it. As many connections read as there are CPUs, at least
 // two; they never wait for the writer. Several processes may use one file: a writer waits for the lock of the other one, some tries of 5 s each.
-// After an import the write-ahead file is folded back and truncated, as far as no reader holds it.
+// After an import of 10,000 records or more the write-ahead file is folded back and truncated, as far as no reader holds it.
 //
 // Before an older database is migrated, a consistent copy of it is written beside it as NAME.schema-N.bak, mode 0600, N being the schema it had; a copy that is
 // there already is kept. A file that holds tables of another program is refused.

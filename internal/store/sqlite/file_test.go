@@ -255,7 +255,7 @@ func TestImportsFoldTheWriteAheadFileBack(t *testing.T) {
 	s := open(t, path)
 	storetest.Fill(t, s)
 	rows := func(yield func(app.RecordRow, error) bool) {
-		for i := range 2000 {
+		for i := range 10_000 {
 			if !yield(app.RecordRow{RecordKey: app.RecordKey{Type: "service", ID: fmt.Sprint(i)}, Body: []byte(`{}`)}, nil) {
 				return
 			}

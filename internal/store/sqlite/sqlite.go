@@ -23,8 +23,9 @@ const (
 	busyTimeout = 5 * time.Second
 	// attempts at a write lock that another process holds, each of busyTimeout.
 	attempts = 4
-	// importRows is from how many written records on the write-ahead file is folded back.
-	importRows = 1000
+	// importRows is from how many written records on the write-ahead file is folded back and truncated. After fewer SQLite folds it back by itself, and
+	// two more waits for the disk would be most of what a small import takes.
+	importRows = 10_000
 	walLimit   = 64 << 20
 )
 
