@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -40,7 +41,7 @@ func measureGet(r *report, p *plan) error {
 		if err != nil {
 			return err
 		}
-		both, err := compareHandlers(surface(s), pathsOf(keys), p)
+		both, err := compareHandlers(surface(s), pathsOf(keys), p, func(context.Context) {})
 		if err != nil {
 			return err
 		}
@@ -73,8 +74,9 @@ func pathsOf(keys []string) []string {
 	return list
 }
 
-// compareHandlers times one answer of each handler, the load spread over the connections.
-func compareHandlers(ours http.Handler, paths []string, p *plan) (pair, error) {
+// compareHandlers times one answer of each handler, the load spread over the connections. beside is what our process has to do besides answering, until its
+// context ends; the baseline's rounds run without it.
+func compareHandlers(ours http.Handler, paths []string, p *plan, beside func(context.Context)) (pair, error) {
 	bare := replay(ours, paths)
 	one, two := httptest.NewServer(ours), httptest.NewServer(bare)
 	defer one.Close()
@@ -84,10 +86,14 @@ func compareHandlers(ours http.Handler, paths []string, p *plan) (pair, error) {
 			return pair{}, err
 		}
 	}
-	side := func(s *httptest.Server) func() (time.Duration, error) {
-		return func() (time.Duration, error) { return load(s.Listener.Addr().String(), paths, 10*p.stretch) }
-	}
-	return alternate(max(9, p.rounds), side(one), side(two))
+	return alternate(max(9, p.rounds), func() (time.Duration, error) {
+		ctx, stop := context.WithCancel(context.Background())
+		var working sync.WaitGroup
+		defer working.Wait()
+		defer stop()
+		working.Go(func() { beside(ctx) })
+		return load(one.Listener.Addr().String(), paths, 10*p.stretch)
+	}, func() (time.Duration, error) { return load(two.Listener.Addr().String(), paths, 10*p.stretch) })
 }
 
 // replay is the baseline: one map look-up, the headers assigned as they are, one write.

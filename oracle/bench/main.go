@@ -4,8 +4,7 @@
 //
 // Ours and the baseline run in alternating rounds; a ratio is the median of the rounds' ratios, because a busy machine slows both sides of a round. Before
 // anything is timed, each measurement compares what both sides produce and stops with an error when they do not do the same work. Times are in
-// milliseconds and say how fast this machine was; only the ratios are bounded. What each bound compares is fixed in section F§15 of the protocol's reading
-// and told in docs/numbers.md.
+// milliseconds and say how fast this machine was; only the ratios are bounded. What each bound compares is told in docs/numbers.md.
 //
 //	go run ./bench                 everything, in a few minutes on two cores
 //	go run ./bench -run resolve    the subjects whose name contains "resolve"
@@ -33,15 +32,20 @@ type plan struct {
 	get, resolve, build []int // sizes of the catalogues
 	command             []int // sizes of the folders that the whole command is timed on
 	served              []int // sizes of the servers whose memory is measured
+	publishers          []int // sizes of the registries
+	records             []int // sizes of imports and exports
+	publishes           int   // that another replica is watched for
 }
 
 var (
 	ordinary = plan{rounds: 5, short: 21, stretch: 40 * time.Millisecond, questions: 300,
 		get: []int{1_000, 10_000, 100_000}, resolve: []int{1_000, 10_000, 100_000}, build: []int{1_000, 10_000, 100_000},
-		command: []int{10_000}, served: []int{10_000, 100_000, 1_000_000}}
+		command: []int{10_000}, served: []int{10_000, 100_000, 1_000_000},
+		publishers: []int{10, 1_000, 10_000}, records: []int{1_000, 10_000, 100_000}, publishes: 100}
 	full = plan{rounds: 9, short: 41, stretch: 40 * time.Millisecond, questions: 600,
 		get: ordinary.get, resolve: ordinary.resolve, build: ordinary.build,
-		command: []int{10_000, 100_000}, served: ordinary.served}
+		command: []int{10_000, 100_000}, served: ordinary.served,
+		publishers: ordinary.publishers, records: ordinary.records, publishes: 400}
 )
 
 // subjects in the order they run.
@@ -57,11 +61,19 @@ var subjects = []struct {
 	{"record-bytes", measureRecordBytes},
 	{"tools-list-bytes", measureToolsList},
 	{"rss-per-fact", measureServed},
+	{"xp-manifest", measureManifest},
+	{"xp-import", measureImport},
+	{"xp-dump", measureDump},
+	{"xp-verify", measureChain},
+	{"xp-replica", measureReplica},
 }
 
 func main() {
 	if size := os.Getenv(childVariable); size != "" {
 		exit(serveChild(size, os.Stdout))
+	}
+	if settings := os.Getenv(grownVariable); settings != "" {
+		exit(grow(settings))
 	}
 	only := flag.String("run", "", "measure the subjects whose name contains `text`")
 	profile := flag.String("cpuprofile", "", "write a CPU profile of the run to `file`")

@@ -302,16 +302,19 @@ func (c *served) askServer(s *facts.Snapshot, listener *httptest.Server) error {
 	return nil
 }
 
-// resident is the resident memory of this process in bytes, as Linux counts it.
-func resident() (int, error) {
+// resident is the resident memory of this process in bytes.
+func resident() (int, error) { return memory("VmRSS") }
+
+// memory reads one size of this process in bytes, as Linux counts it.
+func memory(name string) (int, error) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
-		return 0, fmt.Errorf("resident memory is read from Linux's /proc: %w", err)
+		return 0, fmt.Errorf("memory is read from Linux's /proc: %w", err)
 	}
-	_, rest, _ := bytes.Cut(status, []byte("\nVmRSS:"))
+	_, rest, _ := bytes.Cut(status, []byte("\n"+name+":"))
 	fields := strings.Fields(string(rest))
 	if len(fields) < 2 || fields[1] != "kB" {
-		return 0, fmt.Errorf("/proc/self/status does not say VmRSS in kB")
+		return 0, fmt.Errorf("/proc/self/status does not say %s in kB", name)
 	}
 	kb, err := strconv.Atoi(fields[0])
 	return kb << 10, err
