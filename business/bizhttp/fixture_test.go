@@ -144,7 +144,7 @@ func (r *registry) Publication(_ context.Context, slug string) (*business.Public
 
 func (r *registry) ByHost(ctx context.Context, host string) (*business.Publication, error) {
 	slug, ok := strings.CutSuffix(host, ".example")
-	if !ok || strings.Contains(slug, ".") {
+	if !ok || !business.ValidSlug(slug) { // a table of hosts has no row for it
 		slug = ""
 	}
 	return r.Publication(ctx, slug)

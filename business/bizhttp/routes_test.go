@@ -194,7 +194,7 @@ func TestPauseClosesEveryChannel(t *testing.T) {
 				target = strings.ReplaceAll(pattern, "{p}", "published")
 			}
 			if w := s.get(target, "Host", "published.example"); (w.Code < 400) != want {
-				t.Errorf("%s: %d %s", target, w.Code, w.Body)
+				t.Errorf("%s: %d %s %v", target, w.Code, w.Body, s.faults)
 			}
 		}
 		for _, target := range []string{"/b", "/", "/llms.txt", "/sitemap.xml", "/discovery/query", "/.well-known/x-protocol/discovery.json"} {
@@ -259,7 +259,7 @@ func FuzzHandler(f *testing.F) {
 		w := httptest.NewRecorder()
 		s.handler.ServeHTTP(w, r)
 		if w.Code >= 500 {
-			t.Errorf("%s: %d %s", target, w.Code, w.Body)
+			t.Errorf("%s: %d %s %v", target, w.Code, w.Body, s.faults)
 		}
 		if at := w.Header().Get("Location"); (w.Code == 301) != (at != "") || at != "" && !strings.HasPrefix(at, berlin+"published") {
 			t.Errorf("%s: %d to %q", target, w.Code, at)
