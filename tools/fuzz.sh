@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every fuzz target for the given number of executions each (10000x). A time (60s) is taken, too; but when it ends, Go may report
+# Runs every fuzz target for the given number of executions each (5000x). A time (60s) is taken, too; but when it ends, Go may report
 # "context deadline exceeded" for a target that found nothing, so what decides about a change counts executions. A target that hangs is ended.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -58,7 +58,7 @@ tests() { go test -v -timeout 20m "$@" ./... 2>&1 | awk '/^ *--- SKIP/ { print "
 race() { tests -race; }
 plain() { tests; } # what the race detector leaves out: how long the demo takes
 oracles() { (cd oracle && tests -count=1); } # a cached result knows nothing of the programs it was judged by
-fuzzing() { tools/fuzz.sh 10000x; }
+fuzzing() { tools/fuzz.sh 5000x; }
 
 unset SAYSO_CONFIG
 step "tools" tools/install.sh
