@@ -203,3 +203,36 @@ func TestCountsAndFailed(t *testing.T) {
 		t.Error("a failure is one")
 	}
 }
+
+// A reason that keeps several rules from being looked at is told once.
+func TestTextGroupsNotTested(t *testing.T) {
+	r := &report.Report{Subject: "http://a", Rules: []report.Rule{{ID: "R-1", Title: "one"}, {ID: "R-2", Title: "two"}, {ID: "R-3", Title: "three"}, {ID: "R-4", Title: "four"}}}
+	for _, f := range []report.Finding{
+		{Rule: "R-1", Place: "http://a", Message: "not looked at", Reason: "binds readers"},
+		{Rule: "R-2", Place: "http://a/b", Message: "not looked at", Reason: "binds readers"},
+		{Rule: "R-3", Place: "http://a", Message: "not looked at", Reason: "binds readers"},
+		{Rule: "R-4", Place: "http://a", Message: "no answer", Next: "try again"},
+	} {
+		f.Outcome = report.NotTested
+		r.Add(f)
+	}
+	_, got, _ := strings.Cut(text(t, r, report.TextOptions{}), "NOT TESTED (4)\n")
+	want := `  not looked at: binds readers
+    R-1  one
+    R-3  three
+  R-2  two
+    http://a/b
+    not looked at
+      why:  binds readers
+  R-4  four
+    http://a
+    no answer
+      next: try again
+`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if verbose := text(t, r, report.TextOptions{Verbose: true}); strings.Count(verbose, "why:  binds readers") != 3 {
+		t.Errorf("verbose:\n%s", verbose)
+	}
+}

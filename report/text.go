@@ -12,7 +12,7 @@ import (
 // TextOptions choose how WriteText prints.
 type TextOptions struct {
 	Color   bool // ANSI colours
-	Verbose bool // passes too; otherwise passes are counted by rule
+	Verbose bool // each finding by itself; otherwise passes are counted by rule, and what was not tested for one reason is listed below it
 	Width   int  // wrap at this many columns, 0 = no wrapping
 }
 
@@ -33,8 +33,12 @@ func (r *Report) WriteText(w io.Writer, o TextOptions) error {
 			t.countByRule(r, g.Findings)
 			continue
 		}
+		rest := g.Findings
+		if g.Outcome == NotTested && !o.Verbose {
+			rest = t.byReason(r, g.Findings)
+		}
 		last := ""
-		for _, f := range g.Findings {
+		for _, f := range rest {
 			title := r.title(f.Rule)
 			if f.Rule != last {
 				t.line("  ", strings.TrimSpace(f.Rule+"  "+title))
@@ -85,6 +89,37 @@ func (t *textWriter) countByRule(r *Report, fs []Finding) {
 		}
 		t.line("  ", strings.TrimSpace(id+"  "+r.title(id))+times)
 	}
+}
+
+// byReason prints the rules that were not looked at for one and the same reason below that reason, a line each, and returns the findings that share theirs with
+// no other rule.
+func (t *textWriter) byReason(r *Report, fs []Finding) (rest []Finding) {
+	type cause struct{ place, message, reason, next string }
+	rules := map[cause][]string{}
+	var order []cause
+	for _, f := range fs {
+		c := cause{f.Place, f.Message, f.Reason, f.Next}
+		if rules[c] == nil {
+			order = append(order, c)
+		}
+		rules[c] = append(rules[c], f.Rule)
+	}
+	for _, c := range order {
+		if len(rules[c]) == 1 {
+			continue
+		}
+		if c.place != r.Subject {
+			t.line("  ", c.place)
+		}
+		t.line("  ", strings.Join(slices.DeleteFunc([]string{c.message, c.reason}, func(s string) bool { return s == "" }), ": "))
+		if c.next != "" {
+			t.line("    ", "next: "+c.next)
+		}
+		for _, id := range rules[c] {
+			t.line("    ", strings.TrimSpace(id+"  "+r.title(id)))
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(fs), func(f Finding) bool { return len(rules[cause{f.Place, f.Message, f.Reason, f.Next}]) > 1 })
 }
 
 // line writes one paragraph, wrapped between words with a hanging indent; a word longer than the line, such as a URL, stays whole.

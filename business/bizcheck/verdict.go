@@ -11,6 +11,9 @@ import (
 // Protocol names what a report is about.
 const Protocol = "x-protocols-business-data/1.0"
 
+// NotLookedAt is the message of a rule that did not come up; the finding's reason says why.
+const NotLookedAt = "not looked at"
+
 // scopeRule carries the list of what was looked at.
 const scopeRule = "XP-SCOPE-001"
 
@@ -24,7 +27,7 @@ func (c *checker) report(subject string) *report.Report {
 	}
 	for _, one := range rules {
 		if !seen[one.id] {
-			r.Add(report.Finding{Rule: one.id, Outcome: report.NotTested, Place: r.Subject, Message: "not looked at", Reason: c.whyNothing(one)})
+			r.Add(report.Finding{Rule: one.id, Outcome: report.NotTested, Place: r.Subject, Message: NotLookedAt, Reason: c.whyNothing(one)})
 		}
 	}
 	r.Verdict = verdict(r)
