@@ -74,8 +74,8 @@ type Receipt struct {
 	Revision   uint64    `json:"revision"`             // of the publisher, or of the registry
 	Generation uint64    `json:"generation,omitzero"`  // of the publisher's content
 	At         time.Time `json:"at"`                   // time of the commit
-	Repeated   bool      `json:"repeated,omitzero"`   // this operation was committed before; nothing was done now
-	Unchanged  bool      `json:"unchanged,omitzero"`  // the content is what it was: no new generation
+	Repeated   bool      `json:"repeated,omitzero"`    // this operation was committed before; nothing was done now
+	Unchanged  bool      `json:"unchanged,omitzero"`   // the content is what it was: no new generation
 	Withdrawal string    `json:"withdrawal,omitempty"` // "requested": an operator has to complete it
 }
 

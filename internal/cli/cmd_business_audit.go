@@ -30,7 +30,7 @@ func newBusinessAudit(e *env) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return e.answerAudit(entries, limit)
+				return e.answerAudit(entries, len(args) == 0, limit)
 			})
 		},
 	}
@@ -47,13 +47,18 @@ func (e *env) auditEntries(r *app.Registry, as app.Actor, slug []string, after i
 	return r.Audit(e.ctx, as, slug[0], after, limit)
 }
 
-func (e *env) answerAudit(entries []app.AuditEntry, limit int) error {
+// answerAudit prints acts, each with its publisher when they are of several.
+func (e *env) answerAudit(entries []app.AuditEntry, several bool, limit int) error {
 	if err := e.answer(struct {
 		Entries []app.AuditEntry `json:"entries"`
 	}{noNull(entries)}, func(w io.Writer) error {
 		var t table
 		for _, a := range entries {
-			t.add(stamp(a.At), a.Actor, a.Action, a.Publisher, a.Target, a.Reason)
+			target := []string{a.Target, a.Reason}
+			if several {
+				target = append([]string{a.Publisher}, target...)
+			}
+			t.add(append([]string{stamp(a.At), a.Actor, a.Action}, target...)...)
 		}
 		return t.write(w, "")
 	}); err != nil {

@@ -35,9 +35,9 @@ func newBusinessCreate(e *env) *cobra.Command {
 					return err
 				}
 				if in.Delegated {
-					e.note("next: sayso business import %s FOLDER", in.Slug)
+					e.note("next: %s", e.command("business import %s FOLDER", in.Slug))
 				} else {
-					e.note("next: sayso business token %s --scope import,publish, for its owner", in.Slug)
+					e.note("next: %s, for its owner", e.command("business token %s --scope import,publish", in.Slug))
 				}
 				return nil
 			})

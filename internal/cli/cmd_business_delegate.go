@@ -65,7 +65,7 @@ func newBusinessQuota(e *env) *cobra.Command {
 					quota.Tokens = tokens
 				}
 				receipt, err := r.SetQuota(e.ctx, as, args[0], quota, "")
-				return e.doneNext(receipt, err, nextFor("show %s", args[0]), "changed the quota of %s", args[0])
+				return e.doneNext(receipt, err, e.command("business show %s", args[0]), "changed the quota of %s", args[0])
 			})
 		},
 	}

@@ -65,6 +65,12 @@ func (e *env) openingHours(value, at, zone, calendar string) error {
 	}); err != nil {
 		return err
 	}
+	switch result.Reason {
+	case hours.ReasonNoZone:
+		e.note("next: name the time zone of the place with --zone, such as Europe/London")
+	case hours.ReasonHolidayUnknown:
+		e.note("next: give the holidays with --calendar, a calendar.json")
+	}
 	for _, warning := range warnings {
 		e.note("note: %s [%s]", warning.Message, warning.Code)
 	}

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -36,7 +38,7 @@ func newBusinessImport(e *env) *cobra.Command {
 				return usageError("--mode %q is neither %s nor %s", in.Mode, app.ModeReplace, app.ModeMerge)
 			}
 			var err error
-			if in.Bundle, err = openBundle(args[1]); err != nil {
+			if in.Bundle, err = e.openBundle(args[1]); err != nil {
 				return err
 			}
 			return e.onRegistry(who, func(r *app.Registry, as app.Actor) error { return e.importBusiness(r, as, args[0], in) })
@@ -50,14 +52,23 @@ func newBusinessImport(e *env) *cobra.Command {
 	return c
 }
 
-// openBundle finds the files of a bundle.
-func openBundle(path string) (*app.Bundle, error) {
+// bundleFiles are the names that a folder is read under.
+var bundleFiles = []string{"publisher.json", "schema.json", "calendar.json", "records.jsonl", "records.csv", "records.jsonld"}
+
+// openBundle finds the files of a bundle. A data file of the folder under another name is left out, which is said: nobody means it.
+func (e *env) openBundle(path string) (*app.Bundle, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
 	var b *app.Bundle
 	if info.IsDir() {
+		others, _ := os.ReadDir(path) // what cannot be listed is told by the reading
+		for _, f := range others {
+			if data := []string{".csv", ".json", ".jsonl", ".jsonld"}; slices.Contains(data, filepath.Ext(f.Name())) && !slices.Contains(bundleFiles, f.Name()) {
+				e.note("note: %s is not read: a bundle consists of %s", filepath.Join(path, f.Name()), strings.Join(bundleFiles, ", "))
+			}
+		}
 		b, err = app.OpenBundle(os.DirFS(path))
 	} else {
 		b, err = app.OpenRecords(os.DirFS(filepath.Dir(path)), filepath.Base(path))
@@ -165,10 +176,10 @@ func (e *env) importBusiness(r *app.Registry, as app.Actor, slug string, in app.
 	}
 	switch {
 	case refused != nil:
-		e.note("next: %s", refused.Next)
+		e.note("next: %s", strings.ReplaceAll(refused.Next, "skip_invalid", "--skip-invalid")) // the parameter is a flag here
 		return answered(exitFailed)
 	case out.Committed && !out.Unchanged:
-		e.note("next: sayso business lint %[1]s warns of what will be answered badly; sayso business show %[1]s says what is missing before it can be published", slug)
+		e.note("next: %s (what will be answered badly)\nnext: %s (what is missing before it can be published)", e.command("business lint %s", slug), e.command("business show %s", slug))
 	}
 	return nil
 }
@@ -178,7 +189,7 @@ func (out *imported) write(w io.Writer) error {
 	counts := plural(out.Read, "record") + " read"
 	switch {
 	case out.Refused != "":
-		p.line("%s: %s without errors, %s with errors", out.Refused, plural(out.Read, "record"), plural(out.Skipped, "row"))
+		p.line("%s: %s (%s without errors)", out.Publisher, out.Refused, plural(out.Read, "record"))
 		return p.err
 	case out.DryRun:
 		p.line("%s: %s, %d would be written and %d removed; nothing was changed", out.Publisher, counts, out.Written, out.Removed)

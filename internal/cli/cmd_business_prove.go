@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -56,13 +57,25 @@ func (e *env) startProof(r *app.Registry, as app.Actor, slug, host, method strin
 		return err
 	}
 	if err := e.answer(start, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s\nplace  %s\nvalue  %s\nuntil  %s\n", printable(start.Text), start.Place, start.Value, stamp(start.ExpiresAt))
-		return err
+		return e.writeChallenge(w, start)
 	}); err != nil {
 		return err
 	}
-	e.note("next: sayso business prove %s --host %s --method %s --check", slug, start.Host, method)
+	e.note("next: %s", e.command("business prove %s --host %s --method %s --check", slug, start.Host, method))
 	return nil
+}
+
+// writeChallenge says what to publish. Lines of prose are set to the terminal; the ones to be copied stand indented and whole.
+func (e *env) writeChallenge(w io.Writer, start *app.ProofStart) error {
+	p := &printer{w: w}
+	for line := range strings.SplitSeq(start.Text, "\n") {
+		if !strings.HasPrefix(line, " ") {
+			line = e.prose(line, 0)
+		}
+		p.line("%s", printable(line))
+	}
+	p.line("It counts for this business and this host, until %s.", stamp(start.ExpiresAt))
+	return p.err
 }
 
 func (e *env) checkProof(r *app.Registry, as app.Actor, slug, host, method string) error {
@@ -80,7 +93,7 @@ func (e *env) checkProof(r *app.Registry, as app.Actor, slug, host, method strin
 		return err
 	}
 	if result.Proven {
-		e.note("next: sayso business publish %s", slug)
+		e.note("next: %s", e.command("business publish %s", slug))
 		return nil
 	}
 	if result.Next != "" {

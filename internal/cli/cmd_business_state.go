@@ -19,24 +19,25 @@ type transition struct {
 	verb, past  string
 	short, long string
 	needsReason bool
-	next        string // behind "next: sayso business "
+	next        string // the verb to go on with, "" for none
+	note        string // behind it
 	run         func(*app.Registry, context.Context, app.Actor, string, app.ActInput) (*app.Receipt, error)
 }
 
 var transitions = []transition{
 	{"publish", "published", "Make a business public",
 		"Publish makes the content of a business public: pages, export, discovery. It needs current authority, a proven host or an operator verification that a second operator confirmed, " +
-			"and makes the first signing key. Exit 4 with authority_missing when there is none; nothing is changed then.", false, "show %s", (*app.Registry).Publish},
+			"and makes the first signing key. Exit 4 with authority_missing when there is none; nothing is changed then.", false, "show", "", (*app.Registry).Publish},
 	{"pause", "paused", "Close every channel of a business",
 		"Pause closes pages, export and discovery at once. Manifest, keys and revocation list stay, so that what was signed can still be verified. Exit 4 when it is not published.",
-		false, "resume %s opens them again", (*app.Registry).Pause},
+		false, "resume", " opens them again", (*app.Registry).Pause},
 	{"resume", "resumed", "Publish a paused business again",
-		"Resume publishes a paused business again, under the conditions of publish. Exit 4 when it is not paused or its authority has lapsed.", false, "", (*app.Registry).Resume},
+		"Resume publishes a paused business again, under the conditions of publish. Exit 4 when it is not paused or its authority has lapsed.", false, "", "", (*app.Registry).Resume},
 	{"suspend", "suspended", "Close every channel by decision of an operator",
 		"Suspend closes pages, export and discovery whatever the state, and the business cannot open them itself. The reason is for operators and is never published. Exit 1 without a reason, 4 when it is " +
-			"suspended already.", true, "unsuspend %s takes it back", (*app.Registry).Suspend},
+			"suspended already.", true, "unsuspend", " takes it back", (*app.Registry).Suspend},
 	{"unsuspend", "unsuspended", "Take a suspension back",
-		"Unsuspend takes a suspension back; the business is then in the state it was in. Exit 4 when it is not suspended.", false, "", (*app.Registry).Unsuspend},
+		"Unsuspend takes a suspension back; the business is then in the state it was in. Exit 4 when it is not suspended.", false, "", "", (*app.Registry).Unsuspend},
 }
 
 func newBusinessState(e *env, s transition) *cobra.Command {
@@ -55,7 +56,11 @@ func newBusinessState(e *env, s transition) *cobra.Command {
 			}
 			return e.onRegistry(who, func(r *app.Registry, as app.Actor) error {
 				receipt, err := s.run(r, e.ctx, as, args[0], in)
-				return e.doneNext(receipt, err, nextFor(s.next, args[0]), "%s %s", s.past, args[0])
+				next := ""
+				if s.next != "" {
+					next = e.command("business %s %s", s.next, args[0]) + s.note
+				}
+				return e.doneNext(receipt, err, next, "%s %s", s.past, args[0])
 			})
 		},
 	}

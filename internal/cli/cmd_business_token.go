@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -120,7 +121,7 @@ func (e *env) answerTokens(list []app.TokenView) error {
 			if v.Parent != "" {
 				made = "made with " + v.Parent
 			}
-			t.add(v.ID, state, strings.Join(v.Scopes, ","), v.Name, made)
+			t.add(v.ID, state, cmp.Or(strings.Join(v.Scopes, ","), "operator"), v.Name, made)
 		}
 		p.table(&t, "")
 		return p.err

@@ -35,13 +35,13 @@ func newBusinessVerify(e *env) *cobra.Command {
 				switch {
 				case confirm:
 					receipt, err := r.ConfirmVerification(e.ctx, as, slug, decision, in)
-					return e.doneNext(receipt, err, "sayso business publish "+slug, "confirmed decision %s on %s", decision, slug)
+					return e.doneNext(receipt, err, e.command("business publish %s", slug), "confirmed decision %s on %s", decision, slug)
 				case withdraw:
 					receipt, err := r.WithdrawVerification(e.ctx, as, slug, decision, in)
 					return e.doneNext(receipt, err, "", "withdrew decision %s on %s", decision, slug)
 				}
 				receipt, err := r.RecordVerification(e.ctx, as, slug, decision, in)
-				return e.doneNext(receipt, err, "a second operator runs sayso business verify "+slug+" --decision "+shellWord(decision)+" --operator NAME --confirm",
+				return e.doneNext(receipt, err, "a second operator runs "+e.command("business verify %s --decision %s --operator NAME --confirm", slug, shellWord(decision)),
 					"recorded decision %s on %s", decision, slug)
 			})
 		},

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -12,14 +11,6 @@ import (
 )
 
 func init() { register("business", newBusinessWithdraw) }
-
-// nextFor is the next command on a business, "" when there is none.
-func nextFor(pattern, slug string) string {
-	if pattern == "" {
-		return ""
-	}
-	return "sayso business " + fmt.Sprintf(pattern, slug)
-}
 
 func newBusinessWithdraw(e *env) *cobra.Command {
 	var who acting
@@ -45,7 +36,7 @@ func newBusinessWithdraw(e *env) *cobra.Command {
 			return e.onRegistry(who, func(r *app.Registry, as app.Actor) error {
 				receipt, err := r.Withdraw(e.ctx, as, args[0], code, app.ActInput{Reason: reason})
 				if err == nil && receipt.Withdrawal == "requested" {
-					return e.doneNext(receipt, nil, "an operator completes it with sayso business withdraw "+args[0]+" --yes", "asked for the withdrawal of %s; it is paused", args[0])
+					return e.doneNext(receipt, nil, "an operator completes it with "+e.command("business withdraw %s --yes", args[0]), "asked for the withdrawal of %s; it is paused", args[0])
 				}
 				return e.doneNext(receipt, err, "", "withdrew %s", args[0])
 			})

@@ -128,7 +128,7 @@ func (e *env) protocolsOf(target string, k *checking) ([]string, error) {
 		return []string{k.protocol}, nil
 	case "":
 	default:
-		return nil, usageError("--protocol %q is neither %s nor %s", k.protocol, protocolFacts, protocolX)
+		return nil, usageError("--protocol %q is neither %s nor %s, for businesses", k.protocol, protocolFacts, protocolX)
 	}
 	if u, err := url.Parse(target); err == nil && u.Host != "" && strings.Trim(u.Path, "/") != "" {
 		return []string{protocolX}, checkTyped(u)
@@ -203,7 +203,11 @@ func (e *env) checkBusinesses(target string, k *checking) (*report.Report, bool,
 	o.Progress = stages.show
 	r := bizcheck.Check(e.ctx, target, o)
 	stages.end()
-	return r, bizcheck.Reached(r), nil
+	reached := bizcheck.Reached(r)
+	if !reached { // the rules that were not come to say nothing beside those that tell why
+		r.Findings = slices.DeleteFunc(r.Findings, func(f report.Finding) bool { return f.Message == bizcheck.NotLookedAt })
+	}
+	return r, reached, nil
 }
 
 // answerReports prints one report as it is, several as {"reports": […]}.

@@ -407,7 +407,9 @@ func (e *env) writeStep(number int, s *demo.Step) {
 	for _, line := range s.Answer {
 		fmt.Fprintf(&b, "   %s\n", line)
 	}
-	fmt.Fprintf(&b, "   %s\n", e.paint(e.out, "2", s.Why))
+	for line := range strings.SplitSeq(e.prose(s.Why, 3), "\n") {
+		fmt.Fprintf(&b, "   %s\n", e.paint(e.out, "2", line))
+	}
 	if s.Problem != "" {
 		fmt.Fprintf(&b, "   %s %s\n", e.paint(e.out, "31", "not as told:"), s.Problem)
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -55,10 +56,19 @@ var levelColours = map[app.Level]string{app.LevelOK: "32", app.LevelWarning: "33
 func (e *env) writeChecks(w io.Writer, checks []app.Check) error {
 	p := &printer{w: w}
 	var t table
+	indent := len("warning  ")
 	for _, c := range checks {
-		t.add(string(c.Level), c.ID, c.Message)
+		indent = max(indent, len("warning  ")+len(c.ID)+2)
+	}
+	for _, c := range checks {
+		text := e.prose(c.Message, indent)
 		if c.Fix != "" && c.Level != app.LevelOK {
-			t.add("", "", "fix: "+c.Fix)
+			text += "\n" + e.prose("fix: "+c.Fix, indent)
+		}
+		level, id := string(c.Level), c.ID
+		for line := range strings.SplitSeq(text, "\n") {
+			t.add(level, id, line)
+			level, id = "", ""
 		}
 	}
 	t.paint = func(cell string) string {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -43,12 +44,16 @@ func newInit(e *env) *cobra.Command {
 
 func (e *env) initRegistry(yes bool, label, rootFile string) error {
 	if e.holdsRegistry() {
-		return refusedError("%s holds a registry already", e.config.Data).withHint("name another folder with --data").withRun("sayso doctor")
+		return refusedError("%s holds a registry already", e.config.Data).withHint("name another folder with --data").withRun(e.command("doctor"))
 	}
 	in := app.InitInput{Data: e.config.Data, Operator: label, Now: time.Now()}
 	var err error
 	if e.config.PassphraseFile != "" || !yes {
 		if in.Passphrase, err = e.passphrase(true); err != nil {
+			var f *failure
+			if errors.As(err, &f) && f.hint != "" {
+				f.hint += "; for a trial, --yes goes without"
+			}
 			return err
 		}
 	}
@@ -97,9 +102,10 @@ func (e *env) tellInit(w io.Writer, made *app.InitResult, in *app.InitInput) err
 		"keys          %s, %s\n"+
 		"token         %s\n"+
 		"              the first operator's; it is shown this once\n"+
-		"next          sayso business create SLUG --name NAME, then sayso serve\n",
+		"next          %s\n"+
+		"              then %s\n",
 		made.RootFile, root, made.RootKid, made.PinFile, made.RegistryKid, made.NotAfter.Format(time.DateOnly),
-		filepath.Join(e.config.Data, app.KeysFolder), sealed, made.OperatorToken)
+		filepath.Join(e.config.Data, app.KeysFolder), sealed, made.OperatorToken, e.command("business create SLUG --name NAME"), e.command("serve"))
 	return err
 }
 

@@ -23,11 +23,11 @@ const maxEntryFile = 64 << 10
 const registryKeyProcedure = "A registry key signs for at most 365 days, and the root, which is kept off this machine, signs its successor. On the machine of the registry:\n\n" +
 	"  sayso keys registry prepare > entry.json\n\n" +
 	"The new private key stays in keys/; entry.json holds nothing secret. Carry it to the machine where root.key is, compare the thumbprint that both commands print, and sign:\n\n" +
-	"  sayso keys registry sign entry.json --root root.key > signed.json\n\n" +
+	"  sayso keys registry sign entry.json --root-key root.key > signed.json\n\n" +
 	"Carry signed.json back. From then on the new key signs, and the keys of all businesses are attested anew; the older key keeps its end:\n\n" +
 	"  sayso keys registry install signed.json\n\n" +
 	"To withdraw a registry key that somebody else may have, first install another one, then sign and install the withdrawal in the same two steps:\n\n" +
-	"  sayso keys registry sign --revoke KID --reason key_compromise --root root.key > w.json\n" +
+	"  sayso keys registry sign --revoke KID --reason key_compromise --root-key root.key > w.json\n" +
 	"  sayso keys registry install w.json\n\n" +
 	"Where root.key is on the machine of the registry, sayso keys registry revoke does both."
 
@@ -89,7 +89,7 @@ func newRegistryKeyPrepare(e *env) *cobra.Command {
 					return err
 				}
 				e.noteEntry(entry)
-				e.note("next: where root.key is, sayso keys registry sign FILE, with what was printed here as FILE")
+				e.note("next: where root.key is, sayso keys registry sign FILE --root-key root.key, with what was printed here as FILE")
 				return nil
 			})
 		},
@@ -122,7 +122,7 @@ func (e *env) noteEntry(entry *business.RegistryKey) {
 type rooted struct{ file, passphraseFile string }
 
 func (r *rooted) add(c *cobra.Command) {
-	c.Flags().StringVar(&r.file, "root", "", "the root's private key (default: root.key in the data folder)")
+	c.Flags().StringVar(&r.file, "root-key", "", "the root's private key (default: root.key in the data folder)")
 	c.Flags().StringVar(&r.passphraseFile, "root-passphrase-file", "", "file (mode 0600) with the passphrase of the root key")
 }
 
@@ -130,7 +130,7 @@ func (e *env) openRoot(r rooted) (business.Signer, error) {
 	path := e.rootFile(r.file)
 	root, err := app.LoadRoot(path, func() ([]byte, error) { return e.rootPassphrase(r.passphraseFile, false) })
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, notFoundError("%s does not exist: the root's private key is not here", path).withHint("name it with --root, or sign on the machine where it is").
+		return nil, notFoundError("%s does not exist: the root's private key is not here", path).withHint("name it with --root-key, or sign on the machine where it is").
 			withRun("sayso keys registry sign --help")
 	}
 	if err != nil {
@@ -148,8 +148,8 @@ func newRegistryKeySign(e *env) *cobra.Command {
 		Short: "Sign with the root, where the root is",
 		Long: "Sign runs where root.key is and needs neither registry nor network. It signs the entry of a new registry key, or with --revoke the withdrawal of one, and prints what sayso keys registry install " +
 			"takes. Before it signs an entry it prints kid and thumbprint: compare them with what prepare printed.\n\n" + registryKeyProcedure,
-		Example: "  sayso keys registry sign entry.json --root /media/root/root.key > signed.json\n" +
-			"  sayso keys registry sign --revoke registry-0123abcd --reason key_compromise --root /media/root/root.key > withdrawal.json",
+		Example: "  sayso keys registry sign entry.json --root-key /media/root/root.key > signed.json\n" +
+			"  sayso keys registry sign --revoke registry-0123abcd --reason key_compromise --root-key /media/root/root.key > withdrawal.json",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {
@@ -195,7 +195,7 @@ func (e *env) signEntry(from rooted, path string) error {
 	if err := e.answerEntry(&signed); err != nil {
 		return err
 	}
-	e.note("next: on the machine of the registry, sayso keys registry install FILE")
+	e.note("next: on the machine of the registry, sayso keys registry install FILE, with what was printed here as FILE")
 	return nil
 }
 
@@ -221,7 +221,7 @@ func (e *env) signWithdrawal(from rooted, kid string, v *revoking) error {
 	if err := e.answerEntry(entry); err != nil {
 		return err
 	}
-	e.note("next: on the machine of the registry, sayso keys registry install FILE")
+	e.note("next: on the machine of the registry, sayso keys registry install FILE, with what was printed here as FILE")
 	return nil
 }
 

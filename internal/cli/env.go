@@ -102,6 +102,15 @@ func (e *env) wantsColor(stream io.Writer) bool {
 	return e.getenv("NO_COLOR") == "" && e.getenv("CLICOLOR") != "0" && e.isTerminal(stream)
 }
 
+// command is a command line to run next, to be copied: with the data folder that a flag named for this one.
+func (e *env) command(format string, args ...any) string {
+	line := "sayso " + fmt.Sprintf(format, args...)
+	if e.config.Sources["data"].Kind == "flag" {
+		line += " --data " + shellWord(e.config.Data)
+	}
+	return line
+}
+
 // plural counts things: "1 fact", "2 facts".
 func plural(n int, thing string) string {
 	if n != 1 {

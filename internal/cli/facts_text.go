@@ -29,6 +29,15 @@ func (e *env) textWidth() int {
 	return min(width, maxTextWidth)
 }
 
+// prose sets a text that stands indented by so many columns as wide as lines may be here.
+func (e *env) prose(text string, indent int) string {
+	width := e.textWidth()
+	if width == 0 {
+		return text
+	}
+	return wrap(text, width-indent)
+}
+
 // table is lines of cells set in columns two blanks apart. Publisher text is cleaned of what could draw on a terminal.
 type table struct {
 	rows  [][]string

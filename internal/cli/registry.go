@@ -147,6 +147,16 @@ func registryFailure(err error) error {
 			f.hint = "act with a token of the business: --token-file FILE"
 		case "unknown_publisher":
 			f.run = "sayso business list"
+		case "authority_missing":
+			f.hint = "prove a host of the business with sayso business prove, or have two operators verify it with sayso business verify"
+		case "second_operator":
+			f.hint = "another operator confirms it, under a name of its own: --operator NAME"
+		case "unauthorized":
+			f.hint = "see that the token is whole, was not revoked and is one of this business; a list of businesses needs an operator's"
+		case "not_published":
+			f.hint = "sayso business show says in which state it is"
+		case "withdrawn":
+			f.hint = "make a business under another name"
 		}
 		return f
 	case errors.Is(err, app.ErrNewerSchema):

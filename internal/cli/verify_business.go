@@ -96,8 +96,15 @@ func readRoot(path string) (*business.Root, error) {
 	if path == "" {
 		return nil, nil
 	}
-	root, err := app.ReadPin(path)
-	return &root, err
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	root, err := app.ParsePin(data)
+	if err != nil {
+		return nil, failedError("%s %v", path, err).withHint("a pin is the root.pub.json that the registry's operator gives to readers")
+	}
+	return &root, nil
 }
 
 // readCall reads a tool call, alone or as the request that carried it; the literals of its arguments stay as they were sent.

@@ -20,7 +20,7 @@ const (
 	tolerated = 1 // of them that may see something else
 )
 
-const nextSetting = "the operator of the registry configures three or more resolvers, or one on loopback that validates DNSSEC"
+const nextSetting = "the operator of the registry names three resolvers in the setting resolvers (SAYSO_RESOLVERS), or one that validates DNSSEC on loopback or over TLS"
 
 // observation is what one resolver saw at the challenge name.
 type observation struct {

@@ -17,18 +17,25 @@ const (
 
 // registryStatus is the readiness of a registry. One that cannot be read serves nothing, which is a failure; one that cannot sign still serves what is true.
 func registryStatus(g app.Gauges) Status {
-	status := Status{ID: "registry", Level: LevelOK, Message: fmt.Sprintf("%d publishers, %d of them published", g.Publishers, g.Published)}
+	status := Status{ID: "registry", Level: LevelOK, Message: fmt.Sprintf("publishers: %d, published: %d", g.Publishers, g.Published)}
 	switch {
 	case g.Behind > headsFresh || g.Behind < -headsFresh:
 		status.Level, status.Message = LevelFailed, "the database could not be read for more than "+headsFresh.String()+", so nothing of the registry is served"
 	case g.RegistryKey <= 0:
 		status.Level, status.Message = LevelWarning, "no registry key can sign: manifests are unsigned and revocation lists are withheld; install a new key"
 	case g.RegistryKey < keyEnds:
-		status.Level, status.Message = LevelWarning, fmt.Sprintf("the registry key ends in %d days; have the root sign a new one", int(g.RegistryKey.Hours()/24))
+		status.Level, status.Message = LevelWarning, fmt.Sprintf("the registry key ends in %s; have the root sign a new one", days(int(g.RegistryKey.Hours()/24)))
 	case g.ProofsLapsed > 0:
-		status.Level, status.Message = LevelWarning, fmt.Sprintf("%d publishers are not served because their authority has lapsed", g.ProofsLapsed)
+		status.Level, status.Message = LevelWarning, fmt.Sprintf("publishers that are not served because their authority has lapsed: %d", g.ProofsLapsed)
 	}
 	return status
+}
+
+func days(n int) string {
+	if n == 1 {
+		return "1 day"
+	}
+	return fmt.Sprintf("%d days", n)
 }
 
 // registryGauges shows a registry's numbers to Prometheus, all of one reading.
