@@ -39,6 +39,8 @@ func TestMain(m *testing.M) {
 //	registry [-figures] DATA      set $REGISTRY to a server over the registry of a data folder
 //	bundle DIR                    write the bundle of a business: testdata/business
 //	token ANSWER FILE             keep the token of an answer in JSON
+//
+// and the condition [race], which holds under the race detector.
 func TestScript(t *testing.T) {
 	watches := map[string]time.Time{}
 	testscript.Run(t, testscript.Params{
@@ -49,6 +51,12 @@ func TestScript(t *testing.T) {
 			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, ".state"))
 			env.Setenv("SAYSO_ADMIN", "127.0.0.1:0") // nobody else's server is found, and no port has to be free
 			return nil
+		},
+		Condition: func(name string) (bool, error) {
+			if name != "race" {
+				return false, fmt.Errorf("unknown condition %q", name)
+			}
+			return raceDetector, nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"ready": func(ts *testscript.TestScript, _ bool, args []string) {
