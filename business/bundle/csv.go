@@ -119,6 +119,10 @@ func (s *source) row(reader *csv.Reader, n int) (cells []string, ok bool) {
 func (s *source) header(cells []string) (columns []column, ok bool) {
 	r := &row{file: s.name, n: 1}
 	taken := map[string]bool{}
+	if len(cells) == 1 && strings.ContainsAny(cells[0], ";\t") {
+		s.refuse(1, ruleHeader, "save the file with commas between its cells", "the columns are not separated by commas")
+		return nil, false
+	}
 	for _, name := range cells {
 		if !utf8.ValidString(name) {
 			r.fail(ruleFile, "", "save the file as UTF-8", "the header cell %q is not UTF-8", clip(name))

@@ -16,6 +16,8 @@ func TestCSVRules(t *testing.T) {
 		{"byte order mark, CRLF", "\ufefftype,id,title\r\nservice,a,A\r\n", ""},
 		{"all columns", strings.Join(bundle.Columns, ",") + ",attr.note,stock.harbour,available.northgate\nservice,a,A,s,b|c,1,2,3,on_request,GBP,30,2026-01-02T03:04:05Z,2026-01-02T03:04:05Z,c,n,4,true\n", ""},
 		{"empty file", "", "XB-03"},
+		{"semicolons", "type;id;title\nservice;a;A\n", "XB-03"},
+		{"tabs", "type\tid\ttitle\nservice\ta\tA\n", "XB-03"},
 		{"no id column", "type,title\nservice,A\n", "XB-03 id"},
 		{"unknown column", "type,id,title,colour\nservice,a,A,red\n", "XB-03 colour"},
 		{"column twice", "type,id,title,title\nservice,a,A,B\n", "XB-03 title"},
