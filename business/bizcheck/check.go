@@ -91,7 +91,7 @@ func Check(ctx context.Context, target string, o Options) *report.Report {
 	ctx, cancel := context.WithTimeout(ctx, MaxTime)
 	defer cancel()
 	c := newChecker(ctx, o)
-	subject := withoutQuery(addressOf(target))
+	subject := safefetch.WithoutQuery(addressOf(target))
 	if u, err := url.Parse(addressOf(target)); err != nil || u.Host == "" || u.User != nil {
 		c.left = append(c.left, "everything: "+bizhttp.ErrAddress.Error())
 		return c.report(subject)
@@ -137,11 +137,11 @@ func (c *checker) checkOrigin(origin string) {
 
 // checkAddress looks at the publisher that an address belongs to, and at its registry.
 func (c *checker) checkAddress(target string) {
-	c.Progress(0, 1, "manifest of "+withoutQuery(target))
+	c.Progress(0, 1, "manifest of "+safefetch.WithoutQuery(target))
 	found, err := bizhttp.Discover(c.ctx, target, bizhttp.Options{Fetch: c.Fetch, Clock: c.Clock})
 	if err != nil {
 		c.left = append(c.left, "everything: "+err.Error())
-		c.untested("XP-MANIFEST-001", withoutQuery(target), "no manifest could be read from this address", err.Error())
+		c.untested("XP-MANIFEST-001", safefetch.WithoutQuery(target), "no manifest could be read from this address", err.Error())
 		return
 	}
 	c.checkPublishers([]string{found.URL})
@@ -149,7 +149,7 @@ func (c *checker) checkAddress(target string) {
 
 func (c *checker) checkPublishers(manifests []string) {
 	for i, at := range manifests {
-		c.Progress(i, len(manifests), "publisher at "+withoutQuery(at))
+		c.Progress(i, len(manifests), "publisher at "+safefetch.WithoutQuery(at))
 		c.checkPublisher(at)
 	}
 	c.Progress(len(manifests), len(manifests), "publishers")

@@ -51,7 +51,7 @@ func (c *checker) checkDump(p *publisher) {
 		c.left = append(c.left, "lines of "+a.at+" beyond "+e.cut)
 	}
 	if source := e.meta.text("source"); e.meta != nil && originOf(p.profile) != "" {
-		c.expect(source == p.profile, "XP-EXPORT-002", a.at, fmt.Sprintf("source is %.200q, the manifest names %.200q", withoutQuery(source), withoutQuery(p.profile)), "name the canonical profile, where the file can be had anew")
+		c.expect(source == p.profile, "XP-EXPORT-002", a.at, fmt.Sprintf("source is %.200q, the manifest names %.200q", safefetch.WithoutQuery(source), safefetch.WithoutQuery(p.profile)), "name the canonical profile, where the file can be had anew")
 	}
 	c.checkRecords(a.at, e.records)
 }

@@ -99,13 +99,13 @@ func (c *checker) post(at string, body []byte) *answer {
 
 // send looks at what every answer must keep.
 func (c *checker) send(r safefetch.Request) *answer {
-	a := &answer{at: withoutQuery(r.URL), read: c.Clock()}
+	a := &answer{at: safefetch.WithoutQuery(r.URL), read: c.Clock()}
 	resp, err := c.Fetch.Do(c.ctx, r)
 	if err != nil {
 		a.err = err
 		return a
 	}
-	a.final, a.status, a.header, a.body = withoutQuery(resp.FinalURL), resp.Status, resp.Header, resp.Body
+	a.final, a.status, a.header, a.body = safefetch.WithoutQuery(resp.FinalURL), resp.Status, resp.Header, resp.Body
 	c.checkRefusal(a, r.Method)
 	return a
 }

@@ -9,6 +9,7 @@ import (
 
 	"sayso/business"
 	"sayso/jcs"
+	"sayso/safefetch"
 )
 
 // unknownRevision is one that no server speaks.
@@ -39,7 +40,7 @@ func (c *checker) checkMCP(p *publisher) {
 		}
 		c.expect(got == want, "XP-TRANSPORT-002", a.at, fmt.Sprintf("asked for revision %s, the answer (%d) names %.50q", asked, a.status, got), "echo a revision that is spoken, and otherwise name the newest one: here "+clip(want, 50))
 	}
-	c.looked = append(c.looked, withoutQuery(at)+" (initialize only)")
+	c.looked = append(c.looked, safefetch.WithoutQuery(at)+" (initialize only)")
 }
 
 // initialize sends one handshake and returns the revision that the server names.

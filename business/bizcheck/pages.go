@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"sayso/business"
+	"sayso/safefetch"
 )
 
 // checkPages looks at the public pages of a publisher that is published, or does not say.
@@ -68,11 +69,11 @@ func (c *checker) checkShortForm(p *publisher) {
 	if to := a.header.Get("Location"); a.status >= 300 && a.status < 400 && to != "" { // a client that follows no redirects
 		if base, err := url.Parse(short); err == nil {
 			if ref, err := base.Parse(to); err == nil {
-				led = withoutQuery(ref.String())
+				led = safefetch.WithoutQuery(ref.String())
 			}
 		}
 	}
-	c.expect(led == withoutQuery(p.profile), "XP-DISCOVERY-001", short, fmt.Sprintf("the short form leads to %.200q (%d), the manifest names %.200q", led, a.status, withoutQuery(p.profile)), "redirect it to the canonical form")
+	c.expect(led == safefetch.WithoutQuery(p.profile), "XP-DISCOVERY-001", short, fmt.Sprintf("the short form leads to %.200q (%d), the manifest names %.200q", led, a.status, safefetch.WithoutQuery(p.profile)), "redirect it to the canonical form")
 }
 
 var (

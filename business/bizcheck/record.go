@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"sayso/report"
+	"sayso/safefetch"
 )
 
 // recorder holds what came of the rules. Text from outside is cleaned and shortened here, so that no finding can carry controls or a query string, and only
@@ -40,7 +41,7 @@ func (c *recorder) add(f report.Finding) {
 		c.count[g]++
 		return
 	}
-	f.Place = withoutQuery(f.Place)
+	f.Place = safefetch.WithoutQuery(f.Place)
 	for _, s := range []*string{&f.Place, &f.Message, &f.Reason, &f.Next} {
 		*s = clip(report.Clean(clip(*s, maxMessage)), maxMessage)
 	}
@@ -52,7 +53,7 @@ func (c *recorder) add(f report.Finding) {
 
 func (c *recorder) pass(rule, place string) {
 	if c.held[rule] == nil {
-		c.held[rule] = &passes{first: clip(report.Clean(withoutQuery(place)), maxMessage)}
+		c.held[rule] = &passes{first: clip(report.Clean(safefetch.WithoutQuery(place)), maxMessage)}
 	}
 	c.held[rule].count++
 }
@@ -126,19 +127,6 @@ func clip(s string, n int) string {
 		return s
 	}
 	return strings.ToValidUTF8(s[:n], "") + "…"
-}
-
-// withoutQuery cuts query, fragment and user information (XP-NET-007).
-func withoutQuery(at string) string {
-	if i := strings.IndexAny(at, "?#"); i >= 0 {
-		at = at[:i]
-	}
-	scheme, rest, ok := strings.Cut(at, "://")
-	if !ok {
-		return at
-	}
-	authority, _, _ := strings.Cut(rest, "/")
-	return scheme + "://" + rest[strings.LastIndexByte(authority, '@')+1:]
 }
 
 // originOf is scheme://host[:port] in lower case, "" for what is no absolute URL.

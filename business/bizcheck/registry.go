@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"sayso/safefetch"
 	"strings"
 )
 
@@ -146,6 +147,6 @@ func (c *checker) checkFound(at string) {
 func (c *checker) checkLocator(place, name, at string) bool {
 	u, err := url.Parse(at)
 	ok := err == nil && u.Host != "" && u.User == nil && u.Fragment == "" && (u.Scheme == "https" || u.Scheme == "http" && strings.HasPrefix(place, "http://"))
-	return c.expect(ok, "XP-DISCOVERY-004", place, fmt.Sprintf("%s is no absolute https URL: %.200q", name, withoutQuery(at)),
+	return c.expect(ok, "XP-DISCOVERY-004", place, fmt.Sprintf("%s is no absolute https URL: %.200q", name, safefetch.WithoutQuery(at)),
 		"write scheme, host and path; without a public origin refuse with 503 no_anchor")
 }

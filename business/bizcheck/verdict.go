@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sayso/report"
+	"sayso/safefetch"
 )
 
 // Protocol names what a report is about.
@@ -64,7 +65,7 @@ func (c *checker) scope(subject string) {
 	if len(c.looked) == 0 {
 		f.Outcome, f.Reason = report.NotTested, "nothing could be read"
 	}
-	f.Place, f.Message = withoutQuery(f.Place), clip(report.Clean(f.Message), maxScope)
+	f.Place, f.Message = safefetch.WithoutQuery(f.Place), clip(report.Clean(f.Message), maxScope)
 	c.found = append(c.found, f)
 }
 

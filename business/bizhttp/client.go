@@ -119,7 +119,7 @@ var acceptJSON = http.Header{"Accept": {"application/json"}}
 
 // get fetches a JSON document. Only 200 with JSON is one; errors are *TransportError.
 func (s *session) get(at string) (*Found, error) {
-	clean := withoutQuery(at)
+	clean := safefetch.WithoutQuery(at)
 	resp, err := s.Fetch.Do(s.ctx, safefetch.Request{URL: at, Header: acceptJSON})
 	if err != nil {
 		problem := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "safefetch: "), "fetch "+clean+": ") // the address is said once
@@ -129,7 +129,7 @@ func (s *session) get(at string) (*Found, error) {
 	isJSON := media == "application/json" || strings.HasSuffix(media, "+json")
 	switch {
 	case resp.Status != http.StatusOK:
-		e := &TransportError{URL: clean, Status: resp.Status, RetryAfter: retryOf(resp.Header), Problem: "the server answered " + strconv.Itoa(resp.Status)}
+		e := &TransportError{URL: clean, Status: resp.Status, RetryAfter: resp.RetryAfter(), Problem: "the server answered " + strconv.Itoa(resp.Status)}
 		if isJSON {
 			e.Code = errorCode(resp.Body)
 			e.Problem = strings.TrimSpace(e.Problem + " " + e.Code)
@@ -138,7 +138,7 @@ func (s *session) get(at string) (*Found, error) {
 	case !isJSON:
 		return nil, &TransportError{URL: clean, Status: resp.Status, Problem: fmt.Sprintf("the content type is %.100q, not JSON", media)}
 	}
-	return &Found{Asked: clean, URL: withoutQuery(resp.FinalURL), Body: resp.Body, At: s.Clock()}, nil
+	return &Found{Asked: clean, URL: safefetch.WithoutQuery(resp.FinalURL), Body: resp.Body, At: s.Clock()}, nil
 }
 
 // errorCode reads the machine code of a refusal: lower-case letters, digits and underscores, at most 40 of them; anything else is no code.
@@ -150,32 +150,4 @@ func errorCode(body []byte) string {
 		return ""
 	}
 	return refusal.Error
-}
-
-// retryOf reads Retry-After as seconds or as an HTTP date, which is compared with the server's own clock; at most a day.
-func retryOf(h http.Header) time.Duration {
-	const day = 24 * time.Hour
-	text := h.Get("Retry-After")
-	if seconds, err := strconv.Atoi(text); err == nil {
-		return time.Duration(min(max(seconds, 0), int(day/time.Second))) * time.Second
-	}
-	then, err := http.ParseTime(text)
-	now, err2 := http.ParseTime(h.Get("Date"))
-	if err != nil || err2 != nil {
-		return 0
-	}
-	return min(max(then.Sub(now), 0), day)
-}
-
-// withoutQuery cuts what must not stand in a report: query, fragment and user information (XP-NET-007).
-func withoutQuery(at string) string {
-	if i := strings.IndexAny(at, "?#"); i >= 0 {
-		at = at[:i]
-	}
-	scheme, rest, ok := strings.Cut(at, "://")
-	if !ok {
-		return at
-	}
-	authority, _, _ := strings.Cut(rest, "/")
-	return scheme + "://" + rest[strings.LastIndexByte(authority, '@')+1:]
 }

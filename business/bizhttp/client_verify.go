@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sayso/business"
+	"sayso/safefetch"
 )
 
 // Result is the outcome of one verification.
@@ -72,7 +73,7 @@ func VerifyDocument(ctx context.Context, document []byte, o Options) (*Result, e
 // fetch is get for the document that a caller asked for.
 func (s *session) fetch(at string) (*Found, error) {
 	if s.Offline {
-		return nil, &TransportError{URL: withoutQuery(at), Problem: "not read, because this reader works offline; give the document itself"}
+		return nil, &TransportError{URL: safefetch.WithoutQuery(at), Problem: "not read, because this reader works offline; give the document itself"}
 	}
 	return s.get(at)
 }
@@ -159,7 +160,7 @@ func attestedBy(jwks *business.Fetched, kid string) string {
 
 // registryList is the address of the registry-wide list. No document names it: X§2.1 fixes it beside the registry's keys.
 func registryList(keysURL string) string {
-	at, ok := strings.CutSuffix(withoutQuery(keysURL), wellKnown+"registry-keys.json")
+	at, ok := strings.CutSuffix(safefetch.WithoutQuery(keysURL), wellKnown+"registry-keys.json")
 	if !ok {
 		return ""
 	}

@@ -120,26 +120,11 @@ func (c *Client) get(ctx context.Context, at string) ([]byte, error) {
 }
 
 func statusError(at string, resp *safefetch.Response) error {
-	return &StatusError{URL: withoutQuery(at), Status: resp.Status, RetryAfter: retryAfter(resp.Header)}
-}
-
-// retryAfter reads Retry-After as seconds or as an HTTP date, which is compared with the publisher's own clock; at most a day.
-func retryAfter(h http.Header) time.Duration {
-	const day = 24 * time.Hour
-	text := h.Get("Retry-After")
-	if seconds, err := strconv.Atoi(text); err == nil {
-		return time.Duration(min(max(seconds, 0), int(day/time.Second))) * time.Second
-	}
-	then, err := http.ParseTime(text)
-	now, err2 := http.ParseTime(h.Get("Date"))
-	if err != nil || err2 != nil {
-		return 0
-	}
-	return min(max(then.Sub(now), 0), day)
+	return &StatusError{URL: safefetch.WithoutQuery(at), Status: resp.Status, RetryAfter: resp.RetryAfter()}
 }
 
 func answerError(at, format string, args ...any) error {
-	return &AnswerError{URL: withoutQuery(at), Problem: fmt.Sprintf(format, args...)}
+	return &AnswerError{URL: safefetch.WithoutQuery(at), Problem: fmt.Sprintf(format, args...)}
 }
 
 // decodeAnswer reads a document strictly; unknown members are ignored (F§3.1).
@@ -148,11 +133,6 @@ func decodeAnswer(at string, data []byte, v any) error {
 		return answerError(at, "unusable document: %v", err)
 	}
 	return nil
-}
-
-func withoutQuery(at string) string {
-	at, _, _ = strings.Cut(at, "?")
-	return at
 }
 
 // OriginOf is scheme://host[:port] of an absolute URL in lower case, "" when it has none.

@@ -9,6 +9,7 @@ import (
 	"sayso/facts"
 	"sayso/jcs"
 	"sayso/report"
+	"sayso/safefetch"
 )
 
 // Change is one changelog entry with the link that the entry after it must carry (F§8.5).
@@ -197,7 +198,7 @@ const RuleChain = "VF-READ-004"
 
 // chainFinding reports links that do not protect the history, and in a whole document links that do not fit.
 func (d *ChangesResult) chainFinding() (f report.Finding, found bool) {
-	f = report.Finding{Rule: RuleChain, Place: withoutQuery(d.URL)}
+	f = report.Finding{Rule: RuleChain, Place: safefetch.WithoutQuery(d.URL)}
 	if d.claimLinked() {
 		f.Outcome, f.Message = report.Warning, "linked by claim hash: does not protect history"
 		f.Next = "keep a copy of the changelog: an old entry can be edited without a trace"
