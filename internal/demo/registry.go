@@ -36,7 +36,8 @@ type RegistryOptions struct {
 	Data  string
 	Store app.Store
 	Site  business.Site
-	Log   *slog.Logger // nil drops every line
+	Log   *slog.Logger     // nil drops every line
+	Now   func() time.Time // nil = time.Now
 	// NewPassphrase seals the keys of a registry that is made now; empty leaves the sealing identity in the open.
 	NewPassphrase []byte
 	// Passphrase opens the keys of one that is there; nil means that there is none.
@@ -82,7 +83,7 @@ func OpenRegistry(ctx context.Context, o RegistryOptions) (_ *Registry, err erro
 	refused := slices.DeleteFunc(proof.SpecialTLDs(), func(tld string) bool { return tld == "example" })
 	r.Root = keys.Root()
 	r.Registry = app.New(app.Options{
-		Store: o.Store, Keys: keys, Site: o.Site, Log: o.Log, Data: o.Data, RefusedTLDs: refused,
+		Store: o.Store, Keys: keys, Site: o.Site, Log: o.Log, Now: o.Now, Data: o.Data, RefusedTLDs: refused,
 		Prover: &proof.Checker{
 			Resolvers: []proof.Resolver{{Address: r.dns.Addr()}}, RefusedTLDs: refused, Loopback: &proof.Loopback{OneResolver: true},
 		},
@@ -249,8 +250,12 @@ func (r *Registry) LendToken(ctx context.Context) (token string, back func() err
 	}, nil
 }
 
-// Locators are the addresses of a publisher.
+// Locators are the addresses of a publisher. They are read anew: before a server runs nobody polls the heads, and making the figures may have taken longer
+// than a registry takes what it has read for good.
 func (r *Registry) Locators(ctx context.Context, slug string) (business.Endpoints, error) {
+	if err := r.Refresh(ctx); err != nil {
+		return business.Endpoints{}, err
+	}
 	p, err := r.Publication(ctx, slug)
 	if err != nil {
 		return business.Endpoints{}, err

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -222,6 +223,39 @@ func (s *setting) complete(t *testing.T) {
 		} else {
 			answer.Body.Close()
 		}
+	}
+}
+
+// The figures may take longer than a registry takes what it has read for good, while nobody polls its heads yet.
+func TestAddressesAreReadAnew(t *testing.T) {
+	data, late := t.TempDir(), atomic.Bool{}
+	r, err := demo.OpenRegistry(t.Context(), demo.RegistryOptions{
+		Data: data, Store: openStore(t, data), Site: business.Site{Origin: "http://127.0.0.1:1"},
+		Now: func() time.Time {
+			if late.Load() {
+				return time.Now().Add(time.Minute)
+			}
+			return time.Now()
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	slug := demo.Businesses[0]
+	samples, err := fs.Sub(examples.Business, "business")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Fill(t.Context(), samples, []string{slug}, func() {}); err != nil {
+		t.Fatal(err)
+	}
+	late.Store(true)
+	if _, err := r.Publication(t.Context(), slug); err == nil {
+		t.Error("what was read a minute ago is served")
+	}
+	if at, err := r.Locators(t.Context(), slug); err != nil || at.PublicProfile == "" {
+		t.Errorf("%+v, %v", at, err)
 	}
 }
 
