@@ -1,0 +1,421 @@
+package answer
+
+import (
+	"slices"
+	"strings"
+)
+
+// part is a piece in a clause: its own, or taken from a clause beside it.
+type part struct {
+	piece
+	inherited bool
+	negated   bool // a negation stands directly before it, function words and existence verbs apart
+	verbal    bool // of a negation: it negates the verb
+}
+
+// clause is one coordinated clause of a question.
+type clause struct {
+	index    int
+	from, to int // tokens
+	parts    []part
+	loose    []int // content tokens that no piece covers
+	joined   bool  // by a conjunction to the clause before, not by punctuation
+	breaks   rune  // the punctuation before it, 0 for none
+	verbal   bool  // function words other than articles stand before its first piece: it is a question of its own
+	attached bool  // it starts with a preposition or a negation: it belongs to what stands beside it
+	self     []piece
+	pronoun  bool   // it has the pronoun of a question: it is more than a noun
+	bare     bool   // it has no function words but those that titles have too
+	reason   string // why a referring word in it has no antecedent: "" means that a record is missing
+}
+
+// clauses splits the cover at punctuation and conjunctions outside the pieces.
+func (r *reader) clauses(o *cover) []clause {
+	inside := make([]*piece, len(r.tokens))
+	for i := range o.pieces {
+		for k := o.pieces[i].from; k < o.pieces[i].to; k++ {
+			inside[k] = &o.pieces[i]
+		}
+	}
+	var out []clause
+	current := clause{bare: true}
+	flush := func(to int) {
+		if current.to = to; current.from < to {
+			out = append(out, current)
+		}
+	}
+	for i := 0; i < len(r.tokens); {
+		p := inside[i]
+		if r.tokens[i].breaks != 0 && i > 0 {
+			flush(i)
+			current = clause{from: i, breaks: r.tokens[i].breaks, bare: true}
+		}
+		if i == current.from {
+			current.attached = p == nil && r.l.attach[r.tokens[i].plain] && r.filler(i) || p != nil && p.kind == kindNegation
+		}
+		switch {
+		case p == nil:
+			current.take(r, i)
+			i++
+			continue
+		case p.kind == kindConjunction:
+			flush(i)
+			current = clause{from: p.to, joined: true, bare: true}
+		case p.kind == kindSelf:
+			current.self = append(current.self, *p)
+		case p.kind != kindCourtesy:
+			current.parts = append(current.parts, part{piece: *p})
+		}
+		i = p.to
+	}
+	flush(len(r.tokens))
+	return r.settle(attach(out))
+}
+
+// attach joins the parts that are no clauses of their own with what stands beside them: "with sauna, do you have rooms", "do you have rooms, with sauna". What
+// is coordinated stays apart where it says another time, place or term of a list.
+func attach(all []clause) []clause {
+	var out []clause
+	for i := 0; i < len(all); i++ {
+		c := all[i]
+		switch {
+		case !c.attached || len(all) == 1, c.joined && c.all((*part).listed) && len(c.loose) == 0:
+			out = append(out, c)
+		case i+1 < len(all) && !all[i+1].joined && !c.joined && (len(out) == 0 || c.breaks != ',' && all[i+1].breaks == ','):
+			next := &all[i+1]
+			next.from, next.breaks, next.attached = c.from, c.breaks, false
+			next.absorb(&c, true)
+		case len(out) > 0:
+			out[len(out)-1].to = c.to
+			out[len(out)-1].absorb(&c, false)
+		default:
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// absorb takes the content of another clause, in front of its own or behind.
+func (c *clause) absorb(o *clause, front bool) {
+	if front {
+		c.parts, c.loose, c.self = slices.Concat(o.parts, c.parts), slices.Concat(o.loose, c.loose), slices.Concat(o.self, c.self)
+	} else {
+		c.parts, c.loose, c.self = slices.Concat(c.parts, o.parts), slices.Concat(c.loose, o.loose), slices.Concat(c.self, o.self)
+	}
+	c.pronoun, c.bare = c.pronoun || o.pronoun, c.bare && o.bare
+}
+
+// listed reports whether a piece may be coordinated with another of its kind behind a preposition of its own.
+func (p *part) listed() bool {
+	return p.temporal() || p.kind == kindPlace || p.kind == kindPlaceNoun || p.kind == kindTerm || p.kind == kindVerb
+}
+
+// take notes a token that no piece covers.
+func (c *clause) take(r *reader, i int) {
+	t := &r.tokens[i]
+	if !r.filler(i) {
+		c.loose = append(c.loose, i)
+		return
+	}
+	c.pronoun = c.pronoun || r.l.subjects[t.plain]
+	c.bare = c.bare && r.l.links[t.plain]
+	c.verbal = c.verbal || len(c.parts) == 0 && !r.l.links[t.plain]
+}
+
+// settle drops clauses that ask nothing, numbers the others and lets them take what they leave unsaid.
+func (r *reader) settle(all []clause) []clause {
+	var out []clause
+	joined := false
+	for _, c := range all {
+		joined = joined || c.joined
+		if len(c.parts) == 0 && len(c.loose) == 0 && len(all) > 1 {
+			if len(out) > 0 {
+				out[len(out)-1].self = append(out[len(out)-1].self, c.self...)
+				out[len(out)-1].to = c.to
+			} else {
+				r.leading = append(r.leading, c.self...)
+			}
+			continue
+		}
+		c.joined, joined = joined, false
+		c.index = len(out)
+		c.negations(r)
+		out = append(out, c)
+	}
+	for i := range out {
+		inherit(out, i)
+	}
+	return out
+}
+
+// negations attaches each negation to what it negates.
+func (c *clause) negations(r *reader) {
+	for i := range c.parts {
+		if c.parts[i].kind != kindNegation {
+			continue
+		}
+		at := c.parts[i].to
+		for k := i + 1; k < len(c.parts); k++ {
+			p := &c.parts[k]
+			for ; at < p.from && r.filler(at); at++ {
+			}
+			if at != p.from {
+				break
+			}
+			if p.kind == kindVerb && p.role&(roleExist|roleList|roleOwn) != 0 || p.kind == kindType && p.address || p.kind == kindListNoun {
+				c.parts[i].verbal = c.parts[i].verbal || p.kind != kindListNoun
+				at = p.to
+				continue
+			}
+			p.negated = true
+			break
+		}
+	}
+}
+
+// noun reports whether a piece names a thing that can be a subject or be offered.
+func (p *part) noun() bool {
+	switch p.kind {
+	case kindRecord, kindTerm, kindProfile, kindBool, kindPlace:
+		return true
+	case kindType:
+		return !p.address
+	}
+	return false
+}
+
+// nounOrVerbOfField reports whether a piece can stand in a clause that is only a noun: "(how long do A and) B take".
+func (p *part) nounOrVerbOfField() bool {
+	return p.noun() || p.kind == kindPlaceNoun || p.kind == kindVerb && p.role&roleField != 0
+}
+
+// temporal reports whether a piece is a time.
+func (p *part) temporal() bool {
+	switch p.kind {
+	case kindWeekday, kindDate, kindTime, kindRelative, kindHoliday:
+		return true
+	}
+	return false
+}
+
+// exists reports whether a piece is nothing but an existence verb.
+func (p *part) exists() bool { return p.kind == kindVerb && p.role == roleExist }
+
+func (c *clause) all(f func(*part) bool) bool {
+	for i := range c.parts {
+		if !f(&c.parts[i]) {
+			return false
+		}
+	}
+	return len(c.parts) > 0
+}
+
+func (c *clause) has(f func(*part) bool) bool {
+	return slices.ContainsFunc(c.parts, func(p part) bool { return f(&p) })
+}
+
+// predicate is what a clause says about its nouns, for a clause beside it that is only a noun.
+func (c *clause) predicate() []part {
+	subject := c.has(func(p *part) bool {
+		return p.kind == kindRecord || p.kind == kindType && !p.address || p.kind == kindAnaphor
+	})
+	var out []part
+	for _, p := range c.parts {
+		switch {
+		case p.kind == kindBool && subject, p.kind == kindNegation && subject && c.has(func(q *part) bool { return q.kind == kindBool }):
+		case p.noun(), p.exists(), p.kind == kindAnaphor, p.kind == kindPlaceNoun, p.kind == kindNegation, p.kind == kindContent, p.kind == kindQuestion,
+			p.kind == kindSelector, p.kind == kindCategory:
+			continue
+		}
+		p.inherited = true
+		out = append(out, p)
+	}
+	return out
+}
+
+// trailing is what stands behind the last of several coordinated nouns and may be said of all of them: "a drill and a hammer at Northgate". It is empty for a
+// clause that is a question of its own.
+func (c *clause) trailing() []part {
+	if c.verbal || c.pronoun || len(c.parts) == 0 || !c.parts[0].noun() {
+		return nil
+	}
+	own := clause{}
+	for _, p := range c.parts {
+		if !p.inherited {
+			own.parts = append(own.parts, p)
+		}
+	}
+	place := func(p *part) bool { return p.kind == kindPlace || p.kind == kindPlaceNoun }
+	if !own.has(func(p *part) bool { return p.noun() && !place(p) }) {
+		place = func(*part) bool { return false } // a place is the noun itself
+		if !own.has((*part).noun) {
+			return nil
+		}
+	}
+	out := own.predicate()
+	for _, p := range own.parts {
+		if place(&p) {
+			p.inherited = true
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// distributed is clause i with what stands behind the last noun coordinated with it; nil when nothing does, or when it has a predicate of its own.
+func distributed(all []clause, i int) *clause {
+	c := &all[i]
+	plain := func(p *part) bool {
+		return p.noun() && p.kind != kindBool || p.kind == kindVerb || p.kind == kindSelector || p.kind == kindType
+	}
+	if !c.has((*part).noun) || !c.all(plain) {
+		return nil
+	}
+	for k := i + 1; k < len(all) && (all[k].joined || all[k].breaks == ','); k++ {
+		if trailing := all[k].trailing(); len(trailing) > 0 {
+			out := *c
+			out.parts = slices.Concat(c.parts, trailing)
+			return &out
+		}
+		if !all[k].all(plain) || all[k].verbal || all[k].pronoun {
+			return nil
+		}
+	}
+	return nil
+}
+
+// subjects are the records or types of a clause.
+func (c *clause) subjects() []part {
+	var out []part
+	for _, p := range c.parts {
+		if p.kind == kindRecord || p.kind == kindType && !p.address {
+			p.inherited = true
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// inherit completes clause i from the clauses beside it.
+func inherit(all []clause, i int) {
+	c := &all[i]
+	var before, after *clause
+	if i > 0 {
+		before = &all[i-1]
+	}
+	if i+1 < len(all) {
+		after = &all[i+1]
+	}
+	switch {
+	case before != nil && c.all(func(p *part) bool { return p.kind == kindPlace || p.kind == kindPlaceNoun }) && len(c.loose) == 0 && !c.pronoun:
+		c.takeAll(before, func(p *part) bool { return p.kind == kindPlace || p.kind == kindPlaceNoun })
+	case c.has((*part).noun) && c.all((*part).nounOrVerbOfField) && !c.pronoun:
+		if before != nil {
+			c.parts = append(c.parts, before.predicate()...)
+		}
+	case c.all((*part).temporal) && len(c.loose) == 0:
+		if before != nil && (c.joined || !c.otherDay(before)) {
+			c.takeAll(before, (*part).temporal)
+		}
+	case c.all((*part).aboutRecord) && len(c.loose) == 0 && c.has(func(p *part) bool { return p.kind != kindAnaphor && p.kind != kindSelector }):
+		c.takeSubject(before, after)
+	}
+}
+
+// otherDay reports whether two clauses name a day in different ways: "tomorrow, Sunday" is one day said twice, or none.
+func (c *clause) otherDay(before *clause) bool {
+	day := func(c *clause) kind {
+		for _, p := range c.parts {
+			if p.kind == kindWeekday || p.kind == kindDate || p.kind == kindRelative || p.kind == kindHoliday {
+				return p.kind
+			}
+		}
+		return kindSelf
+	}
+	a, b := day(c), day(before)
+	return a != b && a != kindSelf && b != kindSelf
+}
+
+// takeAll takes everything from another clause but what this one says itself: another place, another time.
+func (c *clause) takeAll(from *clause, own func(*part) bool) {
+	for _, p := range from.parts {
+		if !own(&p) {
+			p.inherited = true
+			c.parts = append(c.parts, p)
+		}
+	}
+}
+
+// aboutRecord reports whether a piece asks about a record without naming one.
+func (p *part) aboutRecord() bool {
+	switch p.kind {
+	case kindField:
+		return !slices.ContainsFunc(p.values, placeField)
+	case kindComparison, kindFree, kindAnaphor, kindSelector:
+		return true
+	case kindVerb:
+		return p.role&roleField != 0
+	}
+	return false
+}
+
+// takeSubject gives a clause of fields and comparisons the record of the clause before, else of the one after. A referring word only looks back.
+func (c *clause) takeSubject(before, after *clause) {
+	anaphor := c.has(func(p *part) bool { return p.kind == kindAnaphor })
+	if before != nil {
+		if s := before.subjects(); len(s) == 1 {
+			c.refer(s[0])
+			return
+		}
+		if len(before.loose) > 0 || len(before.subjects()) > 1 {
+			c.reason = reasonUnknownWord // what is referred to is something this publisher does not name
+			return
+		}
+	}
+	if !anaphor && after != nil {
+		if s := after.subjects(); len(s) == 1 {
+			c.parts = append(c.parts, s...)
+		} else if len(after.loose) > 0 {
+			c.reason = reasonUnknownWord
+		}
+	}
+}
+
+// refer takes a subject: in the place of the word that refers to it, where there is one.
+func (c *clause) refer(subject part) {
+	for i := range c.parts {
+		if p := &c.parts[i]; p.kind == kindAnaphor {
+			subject.from, subject.to, subject.inherited = p.from, p.to, false
+			*p = subject
+			return
+		}
+	}
+	c.parts = append(c.parts, subject)
+}
+
+// placeField reports whether a field is one of a location.
+func placeField(field string) bool {
+	return field == "hours" || field == "phone" || field == "email" || field == "address"
+}
+
+// fieldVerb are the fields a verb can name.
+func (p *part) fieldVerb() []string {
+	var out []string
+	for _, v := range p.values {
+		if f, ok := strings.CutPrefix(v, "field:"); ok {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// ownLists are the lists of which a verb is the publisher's own.
+func (p *part) ownLists() []string {
+	var out []string
+	for _, v := range p.values {
+		if !strings.HasPrefix(v, "field:") {
+			out = append(out, v)
+		}
+	}
+	return out
+}

@@ -1,0 +1,540 @@
+package answer
+
+import (
+	"cmp"
+	"slices"
+
+	"sayso/business/hours"
+)
+
+// piece is a run of tokens that was understood as one thing; it may have several targets, and then it is ambiguous.
+type piece struct {
+	kind     kind
+	from, to int // tokens, half-open
+	match    match
+	targets  []int32  // records, places or terms
+	values   []string // fields, types, attributes, lists, codes
+	bools    []string // of kindProfile: attributes of records that the same words name
+	role     role
+	compare  comparison
+	minute   int
+	date     hours.Date
+	pair     int    // of a field pattern: the token at which its other part starts, -1 without one
+	raw      string // of a criterion: its value as it was written
+	address  bool   // directly after the pronoun of a question: a type word there is a verb
+}
+
+// The caps of one question. Beyond them it is refused, never answered in part.
+const (
+	maxQuery      = 512  // code points
+	maxTokens     = 64   // of a question
+	maxWindow     = 8    // tokens that are matched as a set
+	maxSpans      = 256  // pieces that may be meant
+	maxStates     = 5000 // steps through the trie
+	maxCandidates = 51   // records of one piece: one more than options show
+)
+
+var errTooComplex = &CallError{Code: "query_too_complex", Path: "/query", Message: "/query: the question has too many words or readings; ask in shorter questions"}
+
+// reader finds the pieces of one question.
+type reader struct {
+	c       *Compiled
+	l       *language
+	tokens  []token
+	found   [][]known // published words of each token, by position
+	pieces  []piece
+	at      map[pieceKey]int
+	states  int
+	content map[string]bool // function words that titles use
+	leading []piece         // references to the publisher before the first clause
+}
+
+type pieceKey struct {
+	from, to int
+	kind     kind
+	match    match
+}
+
+// add keeps a piece; readings of the same words that differ only in what they are about become one piece.
+func (r *reader) add(p piece) {
+	key := pieceKey{p.from, p.to, p.kind, p.match}
+	if i, ok := r.at[key]; ok && p.kind != kindComparison && p.kind != kindLiteral {
+		have := &r.pieces[i]
+		have.role |= p.role
+		have.targets = merge(have.targets, p.targets)
+		have.values = merge(have.values, p.values)
+		return
+	}
+	p.address = p.from > 0 && r.l.subjects[r.tokens[p.from-1].plain] && r.tokens[p.from].breaks == 0
+	r.at[key] = len(r.pieces)
+	r.pieces = append(r.pieces, p)
+}
+
+// merge appends the values that are not there yet.
+func merge[T comparable](a, b []T) []T {
+	for _, v := range b {
+		if len(a) < maxCandidates && !slices.Contains(a, v) {
+			a = append(a, v)
+		}
+	}
+	return a
+}
+
+// filler reports whether a token is a function word here.
+func (r *reader) filler(i int) bool {
+	t := &r.tokens[i]
+	return r.l.function[t.plain] && !r.content[t.plain] && !t.opaque
+}
+
+// read finds all pieces and chooses the cover.
+func (r *reader) read() (*cover, error) {
+	r.at = map[pieceKey]int{}
+	r.content = r.c.lexicon.content[r.l.pack.Language]
+	r.found = make([][]known, len(r.tokens))
+	for i, t := range r.tokens {
+		if !t.opaque {
+			r.found[i] = r.c.lexicon.find(r.l, t.word)
+		}
+	}
+	for i := range r.tokens {
+		r.walk(i, i, 0, matchExact, 0)
+		r.phrases(i)
+		r.literals(i)
+	}
+	r.windows()
+	r.joinBools()
+	r.joinVerbs()
+	r.reference()
+	if len(r.pieces) > maxSpans || r.states > maxStates {
+		return nil, errTooComplex
+	}
+	return r.cover(), nil
+}
+
+// walk follows the trie from token k on; the entry began at token i.
+func (r *reader) walk(i, k int, node int32, m match, breaks uint32) {
+	if r.states++; r.states > maxStates {
+		return
+	}
+	x := r.c.lexicon
+	if k > i {
+		for _, id := range x.ends[node] {
+			r.entry(id, i, k, m, breaks)
+		}
+	}
+	if k >= len(r.tokens) || k-i >= maxEntryWords || k > i && r.tokens[k].breaks == ';' {
+		return
+	}
+	if k > i && r.tokens[k].breaks != 0 {
+		breaks |= 1 << (k - i)
+	}
+	step := func(found []known, next int) {
+		for _, w := range found {
+			if to, ok := x.trie[edgeKey{node, w.word}]; ok {
+				worse := m
+				if !w.exact {
+					worse = max(m, matchInflection)
+				}
+				r.walk(i, next, to, worse, breaks)
+			}
+		}
+	}
+	step(r.found[k], k+1)
+	if k+1 < len(r.tokens) && r.tokens[k+1].hyphen {
+		step(x.find(r.l, r.tokens[k].word+r.tokens[k+1].word), k+2)
+	}
+}
+
+// entry adds the piece of an entry that stands at tokens i to k.
+func (r *reader) entry(id int32, i, k int, m match, breaks uint32) {
+	e := &r.c.lexicon.entries[id]
+	if e.lang != "" && e.lang != r.l.pack.Language || breaks&^e.breaks != 0 {
+		return
+	}
+	p := piece{kind: e.kind, from: i, to: k, match: m, role: e.role, pair: -1}
+	if e.elided {
+		p.match = matchElided
+	}
+	if e.target >= 0 {
+		p.targets = []int32{e.target}
+	}
+	if e.value != "" {
+		p.values = []string{e.value}
+	}
+	if e.kind == kindVerb {
+		p.match = matchExact // roles of one word are one piece
+	}
+	r.add(p)
+}
+
+// phrases adds the phrases of the language at position i. The two parts of a field pattern are two pieces that stand or fall together.
+func (r *reader) phrases(i int) {
+	for p := range r.l.phrasesAt(r.tokens, i) {
+		to := i + len(p.words)
+		if p.mark.kind > kindQuestion {
+			continue
+		}
+		found := piece{kind: p.mark.kind, from: i, to: to, role: p.mark.role, pair: -1}
+		switch {
+		case p.mark.value != "" && p.mark.role != roleField:
+			found.values = []string{p.mark.value}
+		case p.mark.role == roleField:
+			found.values = []string{"field:" + p.mark.value}
+		}
+		if p.mark.kind == kindFree {
+			found.compare = comparison{op: "le", field: "price", free: true}
+		}
+		if p.tail == nil {
+			r.add(found)
+			continue
+		}
+		for k := to; k < len(r.tokens) && r.tokens[k].breaks == 0; k++ {
+			if r.l.standsAt(r.tokens, k, p.tail) {
+				other := found
+				other.from, other.to, other.pair = k, k+len(p.tail), i
+				found.pair = k
+				r.add(found)
+				r.add(other)
+				break
+			}
+		}
+	}
+}
+
+// literals adds the typed values at position i.
+func (r *reader) literals(i int) {
+	if c, next := r.l.comparisonAt(r.tokens, i); next > 0 {
+		r.add(piece{kind: kindComparison, from: i, to: next, compare: c, pair: -1})
+	}
+	r.dates(i)
+	if m, next := r.l.timeAt(r.tokens, i); next > 0 {
+		r.add(piece{kind: kindTime, from: i, to: next, minute: m, pair: -1})
+		return
+	}
+	if v, ok := r.l.literalAt(r.tokens, i); ok {
+		r.add(piece{kind: kindLiteral, from: i, to: v.next, compare: comparison{literal: v}, pair: -1})
+	}
+}
+
+// dates adds a date at position i, and together with a weekday before or behind it: the two are one day, or none.
+func (r *reader) dates(i int) {
+	if d, next := r.l.dateAt(r.tokens, i); next > 0 {
+		r.add(piece{kind: kindDate, from: i, to: next, date: d, pair: -1})
+		if m, after := r.l.markAt(r.tokens, next, kindWeekday); after > 0 && r.tokens[next].breaks != ';' {
+			r.add(piece{kind: kindDate, from: i, to: after, date: d, values: []string{m.value}, pair: -1})
+		}
+	}
+	m, at := r.l.markAt(r.tokens, i, kindWeekday)
+	if at == 0 {
+		return
+	}
+	for at < len(r.tokens) && r.filler(at) && r.tokens[at].breaks != ';' {
+		at++
+	}
+	if at >= len(r.tokens) || r.tokens[at].breaks == ';' {
+		return
+	}
+	if d, next := r.l.dateAt(r.tokens, at); next > 0 {
+		r.add(piece{kind: kindDate, from: i, to: next, date: d, values: []string{m.value}, pair: -1})
+	}
+}
+
+// windows adds what has the same content words as a run of at most maxWindow tokens, and the records whose titles the run narrows to.
+func (r *reader) windows() {
+	for i := range r.tokens {
+		if r.filler(i) {
+			continue
+		}
+		content, tight := 0, true
+		for j := i; j < len(r.tokens) && j < i+maxWindow; j++ {
+			if j > i && r.tokens[j].breaks != 0 {
+				break
+			}
+			if r.filler(j) {
+				if !r.l.links[r.tokens[j].plain] {
+					break
+				}
+				tight = false
+				continue
+			}
+			if len(r.found[j]) == 0 {
+				break
+			}
+			content++
+			r.sameSet(i, j+1)
+			if tight {
+				r.narrower(i, j+1)
+			}
+		}
+	}
+}
+
+// sameSet adds the entries whose content words are exactly those of the window.
+func (r *reader) sameSet(i, j int) {
+	sets := [][]int32{nil}
+	for k := i; k < j; k++ {
+		if r.filler(k) {
+			continue
+		}
+		var next [][]int32
+		for _, s := range sets {
+			for _, w := range r.found[k] {
+				if !slices.Contains(s, w.word) && len(next) < 16 {
+					next = append(next, append(slices.Clone(s), w.word))
+				}
+			}
+		}
+		sets = next
+	}
+	for _, s := range sets {
+		slices.Sort(s)
+		for _, id := range r.c.lexicon.sets[setKey(s)] {
+			if !r.c.lexicon.entries[id].elided {
+				r.entry(id, i, j, matchSameSet, 0)
+			}
+		}
+	}
+}
+
+// narrower adds the records whose title has the window's words and more, with the same head.
+func (r *reader) narrower(i, j int) {
+	head := j - 1
+	if r.l.pack.Head == "first" {
+		head = i
+	}
+	x := r.c.lexicon
+	for _, w := range r.found[head] {
+		added := 0
+		for _, id := range x.heads[w.word] {
+			e := &x.entries[id]
+			if e.lang != "" && e.lang != r.l.pack.Language || len(e.set) <= j-i || !r.within(e.set, i, j) {
+				continue
+			}
+			r.add(piece{kind: kindRecord, from: i, to: j, match: matchNarrower, targets: []int32{e.target}, pair: -1})
+			if added++; added > 4*maxCandidates {
+				break
+			}
+		}
+	}
+}
+
+// within reports whether each token of the window is a different word of the set.
+func (r *reader) within(set []int32, i, j int) bool {
+	var used [maxWindow]int32
+	n := 0
+	for k := i; k < j; k++ {
+		ok := false
+		for _, w := range r.found[k] {
+			if slices.Contains(set, w.word) && !slices.Contains(used[:n], w.word) {
+				used[n], ok = w.word, true
+				n++
+				break
+			}
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// reference settles what may refer to the publisher: its whole name where no record or attribute is named by the same words, and behind a word such as "at" the
+// beginning of its name that means nothing else.
+func (r *reader) reference() {
+	all := slices.Clone(r.pieces)
+	r.pieces = slices.DeleteFunc(r.pieces, func(p piece) bool {
+		return p.kind == kindSelf && slices.ContainsFunc(all, func(q piece) bool {
+			return q.from <= p.from && q.to >= p.to && q.match.full() && (q.kind == kindRecord || q.kind == kindTerm || q.kind == kindProfile || q.kind == kindBool)
+		})
+	})
+	name := r.l.tokens(r.c.publication.Profile.DisplayName)
+	for i := 1; i < len(r.tokens); i++ {
+		if !r.l.cues[r.tokens[i-1].plain] || r.tokens[i].breaks != 0 {
+			continue
+		}
+		n := 0
+		for n < len(name)-1 && i+n < len(r.tokens) && r.tokens[i+n].word == name[n].word && (n == 0 || r.tokens[i+n].breaks == 0) {
+			n++
+		}
+		overlaps := func(p piece) bool { return p.from < i+n && p.to > i }
+		if n > 0 && !r.filler(i) && !slices.ContainsFunc(r.pieces, overlaps) {
+			r.pieces = append(r.pieces, piece{kind: kindSelf, from: i, to: i + n, pair: -1})
+		}
+	}
+}
+
+// joinBools makes one piece of words that name an attribute of the business and one of records: which is meant depends on the rest of the clause.
+func (r *reader) joinBools() {
+	for i := range r.pieces {
+		p := &r.pieces[i]
+		if p.kind != kindProfile {
+			continue
+		}
+		if k, ok := r.at[pieceKey{p.from, p.to, kindBool, p.match}]; ok {
+			p.bools = r.pieces[k].values
+		}
+	}
+	all := slices.Clone(r.pieces)
+	r.pieces = slices.DeleteFunc(r.pieces, func(p piece) bool {
+		return p.kind == kindBool && slices.ContainsFunc(all, func(q piece) bool {
+			return q.kind == kindProfile && q.from == p.from && q.to == p.to && q.match == p.match
+		})
+	})
+}
+
+// joinVerbs gives a phrase of the language the role of a verb of the publisher's inside it: "pay with" where a list has the verb "pay".
+func (r *reader) joinVerbs() {
+	for i := range r.pieces {
+		p := &r.pieces[i]
+		if p.kind != kindVerb || p.role&roleList == 0 {
+			continue
+		}
+		for _, q := range r.pieces {
+			if q.kind == kindVerb && q.role&roleOwn != 0 && q.from >= p.from && q.to <= p.to {
+				p.role |= roleOwn
+				p.values = merge(slices.Clone(p.values), (&part{piece: q}).ownLists())
+			}
+		}
+	}
+}
+
+// cost orders covers, the first difference decides: content words left over (twice, so that a word that is always an obligation is less than one), words matched in worse ways, priority of the kinds, number of pieces, function
+// words left over.
+type cost [8]int
+
+func (a cost) plus(b cost) cost {
+	for i := range a {
+		a[i] += b[i]
+	}
+	return a
+}
+
+func (a cost) compare(b cost) int { return slices.Compare(a[:], b[:]) }
+
+// costOf is what choosing a piece costs: its content words in each worse kind of match.
+func (r *reader) costOf(p *piece) cost {
+	words := 0
+	for i := p.from; i < p.to; i++ {
+		if !r.filler(i) {
+			words++
+		}
+	}
+	var c cost
+	switch p.match {
+	case matchElided:
+		c[1] = words
+	case matchNarrower:
+		c[2] = words
+	case matchSameSet:
+		c[3] = words
+	case matchInflection:
+		c[4] = words
+	}
+	if p.kind == kindContent && p.to-p.from == 1 {
+		c[0] = words // a single such word gives way to a title that has it; "no longer" does not give way to "no"
+	}
+	c[5], c[6] = words*priority[p.kind], 1
+	if words == 0 && (p.kind == kindVerb || p.kind == kindCourtesy || p.kind == kindField) {
+		c[6] = -1 // "there is": function words that mean something together
+	}
+	return c
+}
+
+// cover is the chosen pieces of a question in order. Disputed tokens have two covers of the same cost that differ: they are understood in neither way.
+type cover struct {
+	pieces   []piece
+	disputed []bool // by token
+}
+
+// step is one way to reach a position at least cost.
+type step struct {
+	piece int // -1 for a token that no piece covers
+	from  int
+}
+
+// cover chooses by dynamic programming over positions.
+func (r *reader) cover() *cover {
+	n := len(r.tokens)
+	byEnd := make([][]int, n+1)
+	for i := range r.pieces {
+		byEnd[r.pieces[i].to] = append(byEnd[r.pieces[i].to], i)
+	}
+	best := make([]cost, n+1)
+	ways := make([][]step, n+1)
+	for i := 1; i <= n; i++ {
+		alone := cost{}
+		if !r.filler(i - 1) {
+			alone[0] = 2
+		} else {
+			alone[7] = 1
+		}
+		best[i], ways[i] = best[i-1].plus(alone), []step{{-1, i - 1}}
+		for _, p := range byEnd[i] {
+			total := best[r.pieces[p].from].plus(r.costOf(&r.pieces[p]))
+			switch c := total.compare(best[i]); {
+			case c < 0:
+				best[i], ways[i] = total, []step{{p, r.pieces[p].from}}
+			case c == 0:
+				ways[i] = append(ways[i], step{p, r.pieces[p].from})
+			}
+		}
+	}
+	out := &cover{disputed: make([]bool, n)}
+	first, last := r.path(ways, func(s []step) step { return s[0] }), r.path(ways, func(s []step) step { return s[len(s)-1] })
+	for i := range n {
+		out.disputed[i] = first[i] != last[i]
+	}
+	for i := 0; i < n; {
+		if first[i] < 0 {
+			i++
+			continue
+		}
+		p := r.pieces[first[i]]
+		if i = p.to; !slices.Contains(out.disputed[p.from:p.to], true) {
+			out.pieces = append(out.pieces, p)
+		}
+	}
+	out.drop(r)
+	return out
+}
+
+// path is the piece of each token on one of the least expensive ways, -1 for none.
+func (r *reader) path(ways [][]step, choose func([]step) step) []int {
+	out := make([]int, len(r.tokens))
+	for i := len(r.tokens); i > 0; {
+		s := choose(ways[i])
+		for k := s.from; k < i; k++ {
+			out[k] = s.piece
+		}
+		i = s.from
+	}
+	return out
+}
+
+// drop takes out pieces that cannot stand: half of a field pattern, and a narrower title whose head is only a modifier of an unknown word ("drill bits").
+func (o *cover) drop(r *reader) {
+	covered := make([]bool, len(r.tokens))
+	starts := map[int]bool{}
+	for _, p := range o.pieces {
+		starts[p.from] = true
+		for i := p.from; i < p.to; i++ {
+			covered[i] = true
+		}
+	}
+	unknown := func(i, boundary int) bool {
+		return i >= 0 && i < len(r.tokens) && !covered[i] && !r.filler(i) && r.tokens[boundary].breaks == 0
+	}
+	o.pieces = slices.DeleteFunc(o.pieces, func(p piece) bool {
+		if p.pair >= 0 && !starts[p.pair] {
+			return true
+		}
+		if p.kind != kindRecord || p.match != matchNarrower {
+			return false
+		}
+		if r.l.pack.Head == "first" {
+			return unknown(p.from-1, p.from)
+		}
+		return p.to < len(r.tokens) && unknown(p.to, p.to)
+	})
+	slices.SortFunc(o.pieces, func(a, b piece) int { return cmp.Compare(a.from, b.from) })
+}

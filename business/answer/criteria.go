@@ -1,0 +1,171 @@
+package answer
+
+import (
+	"fmt"
+	"slices"
+
+	"sayso/business"
+	"sayso/jcs"
+)
+
+// answerCriteria evaluates the structured criteria as propositions of the shapes they correspond to.
+func (a *asking) answerCriteria() error {
+	for i := range a.request.criteria {
+		c := &a.request.criteria[i]
+		r := &result{clause: len(a.results), usage: newUsage()}
+		if err := a.answerCriterion(c, r); err != nil {
+			return err
+		}
+		if len(r.open) > 0 {
+			r.close()
+		}
+		r.criteria = []Criterion{c.Criterion}
+		a.results = append(a.results, r)
+	}
+	return nil
+}
+
+// fault is a criterion that cannot be evaluated as it is written.
+func (c *criterionAsked) fault(member, message string) error {
+	at := pointer(c.at, member)
+	return &CallError{Code: codeInvalid, Path: at, Message: at + ": " + message}
+}
+
+func (a *asking) answerCriterion(c *criterionAsked, r *result) error {
+	if c.Type == "" {
+		return a.businessCriterion(c, r)
+	}
+	s := subjects{chosen: c.ID != ""}
+	if c.ID == "" {
+		s.typ, s.records = c.Type, a.byType[c.Type]
+	} else if i, ok := a.record[Key{c.Type, c.ID}]; ok {
+		s.records = []int{i}
+	}
+	if len(s.records) == 0 {
+		text := c.Type
+		if c.ID != "" {
+			text = Key{c.Type, c.ID}.String()
+		}
+		r.gap(Gap{Text: text, Reason: reasonNotPublished})
+		return nil
+	}
+	switch c.Op {
+	case "exists":
+		r.shape = "S4"
+		if a.scopedField(c.Field) {
+			r.gap(Gap{Field: c.Field, Reason: reasonNoRelation})
+			return nil
+		}
+		if len(s.records) > 1 && !a.alike(s.records, []string{c.Field}, "") {
+			var ok bool
+			if s, ok = a.pick(s, r); !ok {
+				return nil
+			}
+		}
+		a.stateFields(s, []string{c.Field}, "", r)
+	case "is":
+		want, err := c.truth()
+		if err != nil {
+			return err
+		}
+		r.shape = "S6"
+		p := &part{piece: piece{raw: string(c.Value)}, negated: !want}
+		a.verdicts(s, r, true, func(i int) (Proposition, stated, string) { return a.boolOf(i, []string{c.Field}, p) })
+	case "contains":
+		return c.fault("op", "contains asks about a list of the business; leave out type")
+	default:
+		p, err := c.compare()
+		if err != nil {
+			return err
+		}
+		r.shape = "S7"
+		a.verdicts(s, r, true, func(i int) (Proposition, stated, string) { return a.compared(i, c.Field, p) })
+	}
+	return nil
+}
+
+// businessCriterion asks about the business: a yes/no attribute, a list, or a field of its locations.
+func (a *asking) businessCriterion(c *criterionAsked, r *result) error {
+	_, isList := a.schema.Lists[c.Field]
+	switch {
+	case c.Op == "contains" && isList:
+		id, ok := jcs.Text(c.Value)
+		if !ok {
+			return c.fault("value", "a term of the list is expected")
+		}
+		r.shape = "S3"
+		var of []int32
+		for n, t := range a.terms {
+			if t.list == c.Field && t.id == id {
+				of = append(of, int32(n))
+			}
+		}
+		a.membership(r, c.Field, of, &part{piece: piece{raw: id}}, false)
+	case c.Op == "contains":
+		r.gap(Gap{Field: c.Field, Reason: reasonNotPublished})
+	case c.Op == "is":
+		want, err := c.truth()
+		if err != nil {
+			return err
+		}
+		r.shape = "S2"
+		a.profileVerdict(r, "S2", c.Field, &part{piece: piece{raw: string(c.Value)}}, !want)
+	case c.Op == "exists" && isList:
+		r.shape = "S10"
+		noun := &part{piece: piece{kind: kindListNoun, values: []string{c.Field}}}
+		a.listValues(&assignment{filled: map[slot][]*part{slotListNoun: {noun}}}, r)
+	case c.Op == "exists" && placeField(c.Field):
+		r.shape = "S5"
+		field := &part{piece: piece{kind: kindField, values: []string{c.Field}}}
+		a.placeFields(&assignment{filled: map[slot][]*part{slotPlaceField: {field}}}, r)
+	case c.Op == "exists":
+		r.shape = "S2"
+		a.profileVerdict(r, "S2", c.Field, &part{}, false)
+	default:
+		return c.fault("type", "a comparison is about records: state their type")
+	}
+	return nil
+}
+
+// truth is the value of a criterion with op is.
+func (c *criterionAsked) truth() (bool, error) {
+	switch string(c.Value) {
+	case "true":
+		return true, nil
+	case "false":
+		return false, nil
+	}
+	return false, c.fault("value", "true or false is expected; there is no equality of other values")
+}
+
+// compare is the comparison of a criterion, with its numbers as they were written.
+func (c *criterionAsked) compare() (*part, error) {
+	var values []jcs.Raw
+	if c.Op == "between" {
+		if c.Value[0] != '[' || business.Decode(c.Value, &values) != nil || len(values) != 2 {
+			return nil, c.fault("value", "a list of two numbers is expected")
+		}
+	} else {
+		values = []jcs.Raw{c.Value}
+	}
+	p := &part{piece: piece{kind: kindComparison, raw: string(c.Value), compare: comparison{op: c.Op}}}
+	for i, raw := range values {
+		n, ok := decimal(raw)
+		if !ok {
+			return nil, c.fault("value", fmt.Sprintf("a number is expected where %s stands", quoted(string(raw))))
+		}
+		_, measured := units[c.Unit]
+		l := literal{value: n, unit: c.Unit, money: c.Unit != "" && !measured && currencyCode(c.Unit)}
+		if i == 0 {
+			p.compare.literal = l
+		} else {
+			p.compare.upper = l
+		}
+	}
+	return p, nil
+}
+
+// currencyCode reports whether s has the form of an ISO 4217 code.
+func currencyCode(s string) bool {
+	return len(s) == 3 && !slices.ContainsFunc([]byte(s), func(b byte) bool { return b < 'A' || b > 'Z' })
+}

@@ -1,0 +1,458 @@
+package answer
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sayso/business"
+)
+
+// asking is one call of knowledge.search while it is answered.
+type asking struct {
+	*Compiled
+	call    Call
+	request request
+	l       *language
+	query   string
+	tokens  []token
+	results []*result
+	claimed map[string]int // record and variant: which clause has the bare name
+	live    *liveSource    // nil when readings are not asked for
+}
+
+// dimension is something a clause needs and the call does not say.
+type dimension struct {
+	name    string
+	kind    string // enum | date | geo
+	options []Option
+}
+
+// result is what one clause comes to. A clause with an open dimension keeps nothing of what it found.
+type result struct {
+	clause       int
+	shape        string
+	span         Span
+	established  bool
+	propositions []Proposition
+	fields       []RequestedField
+	facts        []Fact
+	criteria     []Criterion
+	references   []Reference
+	gaps         []Gap
+	open         []dimension // in the fixed order; more than one may be open
+	usage        usage
+	incomplete   bool // not all candidates were seen
+	polarity     []string
+}
+
+// usage is what of the snapshot the propositions used.
+type usage struct {
+	records  map[int][]string        // attribute keys by record
+	scoped   map[int]map[string]bool // locations of scoped attributes
+	places   map[int][]string        // fields by place
+	lists    map[string][]string     // term ids by list; nil list for the whole
+	profile  []string
+	distance map[int]int64
+}
+
+func newUsage() usage {
+	return usage{records: map[int][]string{}, scoped: map[int]map[string]bool{}, places: map[int][]string{}, lists: map[string][]string{}, distance: map[int]int64{}}
+}
+
+func (u *usage) record(i int, facts ...Fact) {
+	if u.records[i] == nil {
+		u.records[i] = []string{}
+	}
+	for _, f := range facts {
+		if !slices.Contains(u.records[i], f.Field) {
+			u.records[i] = append(u.records[i], f.Field)
+		}
+		if f.Subject.Location != "" {
+			if u.scoped[i] == nil {
+				u.scoped[i] = map[string]bool{}
+			}
+			u.scoped[i][f.Subject.Location] = true
+		}
+	}
+}
+
+func (u *usage) place(i int, field string) {
+	if !slices.Contains(u.places[i], field) {
+		u.places[i] = append(u.places[i], field)
+	}
+}
+
+// gap adds why something of the clause is not established.
+func (r *result) gap(g Gap) {
+	g.Clause = r.clause
+	r.gaps = append(r.gaps, g)
+}
+
+// need opens a dimension.
+func (r *result) need(d dimension) { r.open = append(r.open, d) }
+
+// order is the fixed order of the dimensions.
+var order = []string{"record", "variant", "location", "date", "caller_location"}
+
+// evaluate answers one clause.
+func (a *asking) evaluate(cl *clause) *result {
+	r := &result{clause: cl.index, usage: newUsage()}
+	if cl.to > cl.from {
+		r.span = a.spanOf(cl.from, cl.to)
+	}
+	as := a.assign(cl)
+	if as != nil && as.part(slotType) != nil && !as.onlyWords() {
+		as = a.withoutType(cl) // a type word beside something else is no evidence
+	}
+	if as != nil {
+		r.shape = as.shape.name
+		evaluators[as.shape.name](a, as, r)
+	}
+	a.account(cl, as, r)
+	if !r.established && len(r.gaps) == 0 && len(r.open) == 0 {
+		a.gapAt(r, cl.from, cl.to, reasonNotPublished) // understood, and there is no such record
+	}
+	if len(r.open) > 0 {
+		r.close()
+	}
+	return r
+}
+
+// withoutType assigns a clause whose type words are left over.
+func (a *asking) withoutType(cl *clause) *assignment {
+	reduced := *cl
+	reduced.parts = slices.Clone(cl.parts)
+	for i := range reduced.parts {
+		if reduced.parts[i].kind == kindType {
+			reduced.parts[i].kind = kindCategory
+		}
+	}
+	return a.assign(&reduced)
+}
+
+// close takes back what a clause with an open dimension found.
+func (r *result) close() {
+	r.propositions, r.fields, r.facts, r.polarity, r.criteria = nil, nil, nil, nil, nil
+	r.usage, r.established = newUsage(), false
+}
+
+var evaluators map[string]func(*asking, *assignment, *result)
+
+func init() {
+	evaluators = map[string]func(*asking, *assignment, *result){
+		"S1": (*asking).exists, "S2": (*asking).profileAttribute, "S3": (*asking).listTerm, "S4": (*asking).recordFields, "S5": (*asking).placeFields,
+		"S6": (*asking).recordAttribute, "S7": (*asking).comparison, "S8": (*asking).presence, "S9": (*asking).nearestPlace, "S10": (*asking).listValues,
+		"S11": (*asking).selection,
+	}
+}
+
+// account gives every content token of a clause that no proposition used a reason.
+func (a *asking) account(cl *clause, as *assignment, r *result) {
+	for i := range cl.parts {
+		p := &cl.parts[i]
+		switch {
+		case as != nil && as.used[i]:
+		case p.inherited:
+			r.inheritedGap(p)
+		case p.kind == kindAnaphor:
+			a.gapAt(r, p.from, p.to, cmp.Or(cl.reason, reasonNoRelation))
+		case p.kind == kindContent, p.kind == kindQuestion:
+			for k := p.from; k < p.to; k++ {
+				a.gapAt(r, k, k+1, p.values[0])
+			}
+		case p.kind == kindSelector:
+			a.gapAt(r, p.from, p.to, reasonUnsupported)
+		case as == nil && p.kind == kindType, p.kind == kindCategory, p.kind == kindListNoun, p.kind == kindVerb:
+			a.gapAt(r, p.from, p.to, reasonUnknownWord)
+		default:
+			a.gapAt(r, p.from, p.to, reasonNoRelation)
+		}
+	}
+	for _, i := range cl.loose {
+		a.gapAt(r, i, i+1, reasonUnknownWord)
+	}
+	slices.SortStableFunc(r.gaps, func(x, y Gap) int { return cmp.Compare(start(x), start(y)) })
+}
+
+func start(g Gap) int {
+	if g.Start == nil {
+		return 1 << 20
+	}
+	return *g.Start
+}
+
+// inheritedGap says that what a clause takes from another is not published about it.
+func (r *result) inheritedGap(p *part) {
+	switch p.kind {
+	case kindField:
+		r.gap(Gap{Field: p.values[0], Reason: reasonNoRelation})
+	case kindComparison, kindFree:
+		r.gap(Gap{Field: cmp.Or(p.compare.field, "comparison"), Reason: reasonNoRelation})
+	case kindNegation:
+	default:
+		r.gap(Gap{Field: "relation", Reason: reasonNoRelation})
+	}
+}
+
+// gapAt adds a gap for tokens, unless the same words have one: the words of a contraction share their place.
+func (a *asking) gapAt(r *result, from, to int, reason string) {
+	s := a.spanOf(from, to)
+	for _, g := range r.gaps {
+		if g.Start != nil && *g.Start == s.Start && *g.End == s.End {
+			return
+		}
+	}
+	r.gap(Gap{Text: s.Text, Start: &s.Start, End: &s.End, Reason: reason})
+}
+
+// spanOf is the part of the query from one token to before another.
+func (a *asking) spanOf(from, to int) Span {
+	first, last := a.tokens[from], a.tokens[to-1]
+	return Span{Text: a.query[first.from:last.to], Start: first.start, End: last.end}
+}
+
+// asked is the span of a piece, nil for a criterion.
+func (a *asking) asked(p *part) *Span {
+	if p == nil || p.to == 0 {
+		return nil
+	}
+	s := a.spanOf(p.from, p.to)
+	return &s
+}
+
+// text is what the caller wrote for a piece.
+func (a *asking) text(p *part) string {
+	if s := a.asked(p); s != nil {
+		return s.Text
+	}
+	if p == nil {
+		return ""
+	}
+	return p.raw
+}
+
+// keyOf names a record.
+func (c *Compiled) keyOf(i int) Key { return Key{c.records[i].Type, c.records[i].ID} }
+
+func (c *Compiled) recordSubject(i int) Subject {
+	k := c.keyOf(i)
+	return c.subject(&k)
+}
+
+// subjects are the records a clause is about.
+type subjects struct {
+	records []int
+	match   match
+	span    *part
+	typ     string // set when a type stands for all its records
+	chosen  bool   // by the caller, in bound
+	single  bool   // one record that is only narrower than what was asked, or without its type word: never whole
+}
+
+// label is what an option shows of a record: its title, or its id when the title repeats a published value.
+func (a *asking) label(i int) string {
+	if !strings.ContainsAny(a.records[i].Title, "0123456789") {
+		return a.records[i].Title
+	}
+	for _, t := range scan(a.records[i].Title) {
+		digits := t.word
+		if m := attachedForm.FindStringSubmatch(t.word); m != nil {
+			digits = m[1]
+		}
+		n, ok := a.l.parseNumber(digits)
+		for _, raw := range a.values[i].plain {
+			if v, is := decimal(raw); ok && is && v.Cmp(n) == 0 {
+				return a.records[i].ID
+			}
+		}
+	}
+	return a.records[i].Title
+}
+
+// candidates finds the records of an assignment. ok is false when the clause waits for one.
+func (a *asking) candidates(as *assignment, r *result) (s subjects, ok bool) {
+	p := as.part(slotRecord, slotType, slotAnaphor)
+	switch {
+	case p == nil || p.kind == kindAnaphor:
+		return a.unnamed(as, p, r)
+	case p.kind == kindType:
+		s = subjects{typ: p.values[0], span: p}
+		for _, t := range p.values {
+			s.records = append(s.records, a.byType[t]...)
+		}
+	default:
+		s = subjects{match: p.match, span: p}
+		for _, t := range p.targets {
+			s.records = append(s.records, int(t))
+		}
+		slices.Sort(s.records)
+		s.single = !p.match.full() && len(s.records) == 1 || p.match == matchElided
+	}
+	if len(s.records) == 0 {
+		return s, false
+	}
+	r.incomplete = r.incomplete || len(s.records) >= maxCandidates || len(s.records) > a.request.limit
+	return s, true
+}
+
+// unnamed is the subject of a clause that asks about a record and names none: the caller has to.
+func (a *asking) unnamed(as *assignment, p *part, r *result) (s subjects, ok bool) {
+	if as.clause.reason != "" || !as.whole() {
+		if p != nil && as.clause.reason != "" {
+			a.gapAt(r, p.from, p.to, as.clause.reason)
+		}
+		return s, false
+	}
+	for i := range a.records {
+		s.records = append(s.records, i)
+	}
+	if len(s.records) == 0 {
+		return s, false
+	}
+	s.span = p
+	if chosen, ok := a.choose("record", r, s.records); ok {
+		return subjects{records: []int{chosen}, span: p, chosen: true}, true
+	}
+	if p != nil {
+		r.references = append(r.references, Reference{Span: *a.asked(p), Clause: r.clause, Kind: "anaphor"})
+	}
+	r.need(a.recordDimension("record", r, s.records))
+	return s, false
+}
+
+// name is the name of a dimension that belongs to one clause: the lowest clause has the bare one.
+func (a *asking) name(dimension string, clause int) string {
+	if first, ok := a.claimed[dimension]; ok && first != clause {
+		return dimension + "." + strconv.Itoa(clause)
+	}
+	a.claimed[dimension] = clause
+	return dimension
+}
+
+// choose is the record that bound names for a dimension. One that is no option is a fault of the caller's.
+func (a *asking) choose(dimension string, r *result, among []int) (int, bool) {
+	name := a.name(dimension, r.clause)
+	value, ok := a.request.bound[name]
+	if !ok {
+		return 0, false
+	}
+	a.request.taken[name] = true
+	for _, i := range among {
+		if a.keyOf(i).String() == value {
+			return i, true
+		}
+	}
+	a.request.refuse(name)
+	return 0, false
+}
+
+func (a *asking) recordDimension(name string, r *result, among []int) dimension {
+	d := dimension{name: a.name(name, r.clause), kind: "enum"}
+	for _, i := range among {
+		d.options = append(d.options, Option{Value: a.keyOf(i).String(), Label: a.label(i)})
+	}
+	return d
+}
+
+// pick narrows several records to the one that is meant, when bound says so. ok is false when the clause waits.
+func (a *asking) pick(s subjects, r *result) (subjects, bool) {
+	name := a.dimensionOf(s.records)
+	if chosen, ok := a.choose(name, r, s.records); ok {
+		return subjects{records: []int{chosen}, span: s.span, chosen: true, match: s.match}, true
+	}
+	r.references = append(r.references, a.recordWord(s, r)...)
+	r.need(a.recordDimension(name, r, s.records))
+	return s, false
+}
+
+func (a *asking) recordWord(s subjects, r *result) []Reference {
+	if span := a.asked(s.span); span != nil {
+		return []Reference{{Span: *span, Clause: r.clause, Kind: "record_word"}}
+	}
+	return nil
+}
+
+// dimensionOf is variant when the records are one record and what is published as variants of it, else record.
+func (a *asking) dimensionOf(records []int) string {
+	for _, parent := range records {
+		key := a.keyOf(parent)
+		all := true
+		for _, i := range records {
+			variant := slices.ContainsFunc(a.records[i].Links, func(l business.Link) bool { return l.Rel == "variant_of" && l.Type == key.Type && l.ID == key.ID })
+			all = all && (i == parent || variant)
+		}
+		if all {
+			return "variant"
+		}
+	}
+	return "record"
+}
+
+// variants are the records that are published as variants of a record.
+func (a *asking) variants(record int) []int {
+	var out []int
+	for _, e := range a.incoming[a.keyOf(record)] {
+		if i, ok := a.record[e.from]; ok && e.rel == "variant_of" && i != record {
+			out = append(out, i)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// narrowed says that a record is only narrower than what was asked: found, and not what settles the question.
+func (a *asking) narrowed(s subjects, r *result) {
+	if s.single && s.span != nil && !s.span.inherited {
+		for k := s.span.from; k < s.span.to; k++ {
+			if !a.filler(k) {
+				a.gapAt(r, k, k+1, reasonNarrowerOnly)
+			}
+		}
+	} else if s.single {
+		r.gap(Gap{Field: "record", Reason: reasonNarrowerOnly})
+	}
+}
+
+func (a *asking) filler(i int) bool {
+	return a.l.function[a.tokens[i].plain] && !a.lexicon.content[a.l.pack.Language][a.tokens[i].plain]
+}
+
+// matchName is the match of a proposition about a record.
+func (s *subjects) matchName() string {
+	if s.typ != "" || s.chosen || s.span == nil {
+		return ""
+	}
+	return s.match.String()
+}
+
+// exists is shape S1.
+func (a *asking) exists(as *assignment, r *result) {
+	s, ok := a.candidates(as, r)
+	if !ok {
+		return
+	}
+	r.established = true
+	a.narrowed(s, r)
+	verdict := verdictTrue
+	if s.single {
+		verdict = verdictUnknown
+	}
+	if s.typ != "" {
+		r.propositions = append(r.propositions, Proposition{Clause: r.clause, Shape: "S1", Asked: a.asked(s.span), Subject: Subject{Publisher: a.publication.Slug, Type: s.typ}, Verdict: verdict})
+	}
+	for n, i := range s.records {
+		if n == a.request.limit {
+			r.incomplete = true
+			break
+		}
+		r.usage.record(i)
+		if s.typ == "" {
+			r.propositions = append(r.propositions, Proposition{
+				Clause: r.clause, Shape: "S1", Asked: a.asked(s.span), Subject: a.recordSubject(i), Verdict: verdict, Match: s.matchName(),
+			})
+		}
+	}
+	r.polarity = append(r.polarity, verdict)
+}

@@ -1,0 +1,482 @@
+package answer
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"sayso/business/hours"
+	"sayso/jcs"
+)
+
+// placesOf finds the locations of an assignment: those named, narrowed by every name, or all. ok is false when none is left.
+func (a *asking) placesOf(as *assignment, r *result) (places []int, ok bool) {
+	named := as.filled[slotPlace]
+	for n, p := range named {
+		var of []int
+		for _, t := range p.targets {
+			if n == 0 || slices.Contains(places, int(t)) {
+				of = append(of, int(t))
+			}
+		}
+		places = of
+	}
+	if len(named) == 0 {
+		for i := range a.places {
+			places = append(places, i)
+		}
+	}
+	if len(places) == 0 {
+		if len(named) > 1 {
+			last := named[len(named)-1]
+			a.gapAt(r, last.from, last.to, reasonNoRelation)
+		} else {
+			r.gap(Gap{Field: "location", Reason: reasonNotPublished})
+		}
+		return nil, false
+	}
+	slices.Sort(places)
+	return places, true
+}
+
+// pickPlace narrows several locations to the one that bound names. ok is false when the clause waits.
+func (a *asking) pickPlace(places []int, word *part, r *result) ([]int, bool) {
+	if id, bound := a.request.bound["location"]; bound {
+		a.request.taken["location"] = true
+		for _, p := range places {
+			if a.places[p].ID == id {
+				return []int{p}, true
+			}
+		}
+		a.request.refuse("location")
+		return places, false
+	}
+	if span := a.asked(word); span != nil {
+		r.references = append(r.references, Reference{Span: *span, Clause: r.clause, Kind: "location_word"})
+	}
+	r.need(a.placeDimension(places))
+	return places, false
+}
+
+func (a *asking) placeDimension(places []int) dimension {
+	d := dimension{name: "location", kind: "enum"}
+	for _, p := range places {
+		d.options = append(d.options, Option{Value: a.places[p].ID, Label: a.places[p].label()})
+	}
+	return d
+}
+
+// placeFields is shape S5: fields of locations, or whether they are open.
+func (a *asking) placeFields(as *assignment, r *result) {
+	places, ok := a.placesOf(as, r)
+	if !ok {
+		return
+	}
+	if as.part(slotState) != nil {
+		a.openness(as, places, r)
+		return
+	}
+	fields := fieldsOf(append(slices.Clone(as.filled[slotPlaceField]), as.filled[slotHoursField]...))
+	if len(places) > 1 && !a.placesAlike(places, fields) {
+		if places, ok = a.pickPlace(places, as.part(slotPlace), r); !ok {
+			return
+		}
+	}
+	for _, p := range places {
+		for _, f := range fields {
+			a.statePlace(as, p, f, r)
+		}
+	}
+}
+
+// placeValue is what a location states about a field, nil when it does not.
+func (a *asking) placeValue(p int, field string) jcs.Raw {
+	l := a.places[p].Location
+	text := map[string]string{"hours": l.OpeningHours, "phone": l.Phone, "email": l.Email, "address": cmp.Or(l.Address, l.StreetAddress)}[field]
+	if text == "" {
+		return nil
+	}
+	raw, err := jcs.Encode(text)
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+func (a *asking) placesAlike(places []int, fields []string) bool {
+	for _, f := range fields {
+		first := string(a.placeValue(places[0], f))
+		if slices.ContainsFunc(places, func(p int) bool { return string(a.placeValue(p, f)) != first }) {
+			return false
+		}
+	}
+	return !a.tooMany(places)
+}
+
+// tooMany reports whether more locations are meant than an answer lists: then nothing is the same for all of them.
+func (a *asking) tooMany(places []int) bool {
+	return a.publication.Incomplete || len(places) > a.request.limit
+}
+
+// statePlace states one field of one location. Opening hours of a day are stated whole, with the day when it is known.
+func (a *asking) statePlace(as *assignment, p int, field string, r *result) {
+	value := a.placeValue(p, field)
+	prop := Proposition{Clause: r.clause, Shape: "S5", Asked: a.asked(as.part(slotPlaceField, slotHoursField)), Subject: a.at(a.places[p].ID), Field: field, PublisherValue: value, Verdict: verdictPublished}
+	if value == nil {
+		prop.Verdict = verdictNotPublished
+		r.fieldGap(field)
+	} else {
+		r.established = true
+		r.facts = append(r.facts, Fact{Subject: prop.Subject, Field: field, Value: value, Source: "location"})
+		r.usage.place(p, field)
+	}
+	r.fields = append(r.fields, RequestedField{Clause: r.clause, Field: field, Subject: prop.Subject, Status: prop.Verdict})
+	if day := as.part(slotDay); day != nil && value != nil {
+		prop.RequestValue = a.text(day)
+		w, reason := a.when(as, &a.places[p])
+		if reason != "" {
+			a.gapAt(r, day.from, day.to, reason)
+		}
+		prop.Date, prop.Assumes = dateText(w.date), a.places[p].assumes(w)
+	}
+	if h := as.part(slotHoliday); h != nil && value != nil {
+		a.holiday(h, p, r)
+	}
+	if t := as.part(slotTime); t != nil {
+		a.gapAt(r, t.from, t.to, reasonNoRelation) // a time of day asks whether, not when
+	}
+	r.propositions = append(r.propositions, prop)
+}
+
+// holiday says why a question about holidays is not answered: a named holiday has no date here.
+func (a *asking) holiday(h *part, p int, r *result) {
+	if a.places[p].holidayRule() {
+		a.gapAt(r, h.from, h.to, reasonUnknownValue)
+	} else {
+		a.gapAt(r, h.from, h.to, reasonHolidayRule)
+	}
+}
+
+// holidayRule reports whether hours say anything about public holidays.
+func (p *place) holidayRule() bool {
+	return p.hours != nil && slices.ContainsFunc(p.hours.Rules(), func(r hours.Rule) bool {
+		return slices.ContainsFunc(r.Days, func(d hours.DayRange) bool { return d.Holiday == hours.PublicHoliday })
+	})
+}
+
+// moment is the time that a question is about.
+type moment struct {
+	weekday time.Weekday
+	byDay   bool       // a weekday without a date
+	date    hours.Date // a day, zero without
+	minute  int        // -1 for the whole day
+	now     bool       // an instant
+}
+
+// when reads the time of an assignment at a location. The reason says why it is not known there.
+func (a *asking) when(as *assignment, p *place) (m moment, reason string) {
+	m = moment{minute: -1}
+	if t := as.part(slotTime); t != nil {
+		m.minute = t.minute
+	}
+	day := as.part(slotDay)
+	switch {
+	case day == nil && m.minute >= 0:
+		if raw, bound := a.request.bound["date"]; bound {
+			m.date, _ = parseDate(raw)
+			a.request.taken["date"] = true
+		}
+		return m, ""
+	case day == nil:
+		m.now = true
+	case day.kind == kindWeekday:
+		m.weekday, m.byDay = time.Weekday(slices.Index(packWeekdays, day.values[0])), true
+		if raw, bound := a.request.bound["date"]; bound {
+			a.request.taken["date"] = true
+			if d, ok := parseDate(raw); ok && weekdayOf(d) == m.weekday {
+				m.date, m.byDay = d, false
+			} else {
+				a.request.refuse("date")
+			}
+		}
+		return m, ""
+	case day.kind == kindDate:
+		m.date = day.date
+		if m.date.Year == 0 {
+			m.date = nextDate(day.date, a.local(p))
+		}
+		if len(day.values) > 0 && weekdayOf(m.date) != time.Weekday(slices.Index(packWeekdays, day.values[0])) {
+			return m, reasonUnknownValue // the date is another day of the week
+		}
+		return m, ""
+	default:
+		if m.now = day.values[0] == "now"; m.now && m.minute >= 0 {
+			return m, reasonNoRelation
+		}
+	}
+	if p.zone == nil {
+		return m, reasonZone
+	}
+	today := a.local(p)
+	if day != nil && day.values[0] == "tomorrow" {
+		today = today.AddDate(0, 0, 1)
+	}
+	m.date = hours.Date{Year: today.Year(), Month: today.Month(), Day: today.Day()}
+	return m, ""
+}
+
+// local is the time of the call at a location; in UTC where it has no zone.
+func (a *asking) local(p *place) time.Time {
+	if p.zone == nil {
+		return a.call.Now.UTC()
+	}
+	return a.call.Now.In(p.zone)
+}
+
+// nextDate is the first such day from today on.
+func nextDate(d hours.Date, today time.Time) hours.Date {
+	for y := today.Year(); y < today.Year()+9; y++ {
+		t := time.Date(y, d.Month, d.Day, 23, 59, 59, 0, today.Location())
+		if t.Day() == d.Day && !t.Before(today) {
+			return hours.Date{Year: y, Month: d.Month, Day: d.Day}
+		}
+	}
+	return d
+}
+
+func weekdayOf(d hours.Date) time.Weekday {
+	return time.Date(d.Year, d.Month, d.Day, 12, 0, 0, 0, time.UTC).Weekday()
+}
+
+func parseDate(text string) (hours.Date, bool) {
+	t, err := time.Parse(time.DateOnly, text)
+	return hours.Date{Year: t.Year(), Month: t.Month(), Day: t.Day()}, err == nil
+}
+
+// assumes is what an answer about a day takes for granted.
+func (p *place) assumes(m moment) []string {
+	if m.now || !m.byDay && (m.date.Day == 0 || p.holidayRule()) {
+		return nil
+	}
+	return []string{"no_public_holiday"}
+}
+
+// opening is whether one location is open at the time asked.
+type opening struct {
+	moment  moment
+	verdict string
+	reason  string // why it is unknown; date_needed when a date would tell
+}
+
+const dateNeeded = "date"
+
+// openness answers whether locations are open.
+func (a *asking) openness(as *assignment, places []int, r *result) {
+	if day := as.part(slotDay); day != nil && len(day.values) > 1 {
+		a.gapAt(r, day.from, day.to, reasonNoRelation)
+		return
+	}
+	judged := make([]opening, len(places))
+	for n, p := range places {
+		judged[n] = a.judgeOpen(as, &a.places[p])
+	}
+	differ := slices.ContainsFunc(judged, func(o opening) bool { return o.verdict != judged[0].verdict || o.reason != judged[0].reason })
+	needsDate := slices.ContainsFunc(judged, func(o opening) bool { return o.reason == dateNeeded })
+	if len(places) > 1 && (differ || needsDate || judged[0].verdict == verdictUnknown || a.tooMany(places)) {
+		picked, ok := a.pickPlace(places, as.part(slotPlace), r)
+		if !ok {
+			if needsDate {
+				r.need(dimension{name: "date", kind: "date"})
+			}
+			return
+		}
+		places, judged = picked, []opening{a.judgeOpen(as, &a.places[picked[0]])}
+	}
+	if judged[0].reason == dateNeeded {
+		r.need(dimension{name: "date", kind: "date"})
+		return
+	}
+	for n, p := range places {
+		a.stateOpen(as, p, judged[n], r)
+	}
+}
+
+// stateOpen adds the proposition about one location. Its hours are published even where the verdict is unknown.
+func (a *asking) stateOpen(as *assignment, p int, o opening, r *result) {
+	state := as.part(slotState)
+	value := a.placeValue(p, "hours")
+	prop := Proposition{
+		Clause: r.clause, Shape: "S5", Asked: a.asked(state), Subject: a.at(a.places[p].ID), Field: "hours", PublisherValue: value,
+		Verdict: o.verdict, Date: dateText(o.moment.date),
+	}
+	if day := as.part(slotDay, slotTime); day != nil {
+		prop.RequestValue = a.text(day)
+	}
+	if value == nil {
+		r.fieldGap("hours")
+	} else {
+		r.established = true
+		r.facts = append(r.facts, Fact{Subject: prop.Subject, Field: "hours", Value: value, Source: "location"})
+		r.usage.place(p, "hours")
+		if h := as.part(slotHoliday); h != nil {
+			a.holiday(h, p, r)
+		}
+	}
+	if o.verdict == verdictUnknown && value != nil && o.reason != "" {
+		word := as.part(slotDay, slotTime, slotState)
+		a.gapAt(r, word.from, word.to, o.reason)
+	}
+	if o.verdict != verdictUnknown {
+		prop.Assumes = a.places[p].assumes(o.moment)
+	}
+	r.fields = append(r.fields, RequestedField{Clause: r.clause, Field: "hours", Subject: prop.Subject, Status: map[bool]string{true: verdictNotPublished, false: verdictPublished}[value == nil]})
+	r.propositions = append(r.propositions, prop)
+	r.polarity = append(r.polarity, prop.Verdict)
+}
+
+// judgeOpen evaluates the hours of one location.
+func (a *asking) judgeOpen(as *assignment, p *place) opening {
+	o := opening{verdict: verdictUnknown}
+	if p.hours == nil {
+		return o
+	}
+	if as.part(slotHoliday) != nil {
+		return o // holiday gives the reason
+	}
+	if o.moment, o.reason = a.when(as, p); o.reason != "" {
+		return o
+	}
+	var result hours.Result
+	switch m := o.moment; {
+	case m.now:
+		result = p.hours.At(a.call.Now, p.zone, a.calendar)
+	case m.minute >= 0 && m.byDay:
+		result, _ = p.hours.Weekday(m.weekday, m.minute, a.today(p))
+	case m.minute >= 0 && m.date.Day == 0:
+		result = a.everyDay(p, m.minute)
+	case m.minute >= 0:
+		result, _ = p.hours.On(m.date, m.minute, a.calendar)
+	default:
+		result = a.openDay(p, m)
+	}
+	switch result.State {
+	case hours.Open:
+		o.verdict = verdictTrue
+	case hours.Closed:
+		o.verdict = verdictFalse
+	default:
+		o.reason = map[string]string{hours.ReasonDateNeeded: dateNeeded, hours.ReasonHolidayUnknown: reasonHolidayRule, hours.ReasonNoZone: reasonZone}[result.Reason]
+		o.reason = cmp.Or(o.reason, reasonUnknownValue)
+	}
+	if as.part(slotState).values[0] == "closed" {
+		o.verdict = negate(o.verdict)
+	}
+	return o
+}
+
+func (a *asking) today(p *place) hours.Date {
+	t := a.local(p)
+	return hours.Date{Year: t.Year(), Month: t.Month(), Day: t.Day()}
+}
+
+// everyDay answers for a time of day without a day: the same on each day of the week, or a date is needed.
+func (a *asking) everyDay(p *place, minute int) hours.Result {
+	var first hours.Result
+	for w := range 7 {
+		result, _ := p.hours.Weekday(time.Weekday(w), minute, a.today(p))
+		if w == 0 {
+			first = result
+		}
+		if result.State != first.State || result.Reason == hours.ReasonDateNeeded {
+			return hours.Result{State: hours.Unknown, Reason: hours.ReasonDateNeeded}
+		}
+	}
+	return first
+}
+
+// openDay answers for a whole day: open when an interval starts on it. A rule that starts at a minute and decides it there starts an interval; a rule without
+// times starts one at midnight.
+func (a *asking) openDay(p *place, m moment) hours.Result {
+	at := func(minute int) hours.Result {
+		var r hours.Result
+		if m.byDay {
+			r, _ = p.hours.Weekday(m.weekday, minute, a.today(p))
+		} else {
+			r, _ = p.hours.On(m.date, minute, a.calendar)
+		}
+		return r
+	}
+	out := hours.Result{State: hours.Closed}
+	for _, rule := range p.hours.Rules() {
+		starts := []int{0}
+		if len(rule.Spans) > 0 {
+			starts = starts[:0]
+			for _, s := range rule.Spans {
+				starts = append(starts, s.Start)
+			}
+		}
+		for _, minute := range starts {
+			switch r := at(minute); {
+			case r.State == hours.Open && r.Rule == rule.String():
+				return r
+			case r.State == hours.Unknown && (r.Reason == hours.ReasonDateNeeded || r.Reason == hours.ReasonHolidayUnknown || r.Rule == rule.String()):
+				out = r
+			}
+		}
+	}
+	return out
+}
+
+// nearestPlace is shape S9: from where the caller is, which only the caller can say.
+func (a *asking) nearestPlace(as *assignment, r *result) {
+	if !a.placed() {
+		r.gap(Gap{Field: "coordinates", Reason: reasonNoCoordinates})
+		return
+	}
+	if a.request.from == nil {
+		r.need(dimension{name: "caller_location", kind: "geo"})
+		return
+	}
+	a.request.taken["caller_location"] = true
+	reach := reach{from: a.request.from}
+	if p := as.part(slotDistance); p != nil {
+		if p.compare.op != "le" {
+			a.gapAt(r, p.from, p.to, reasonNoRelation)
+			return
+		}
+		reach.bound, _ = convert(p.compare.literal.value, p.compare.literal.unit, "m")
+		a.criterion(p, "distance", r)
+	}
+	near, unplaced := a.around(reach)
+	for range unplaced {
+		r.gap(Gap{Field: "coordinates", Reason: reasonNoCoordinates})
+		break
+	}
+	limit := a.request.limit
+	if as.part(slotNearest) != nil {
+		limit = 1
+		for limit < len(near) && near[limit].metres == near[0].metres {
+			limit++ // equally near
+		}
+	}
+	for n, f := range near {
+		if n == limit {
+			r.incomplete = r.incomplete || as.part(slotNearest) == nil
+			break
+		}
+		i := a.place[f.ID]
+		r.usage.place(i, "")
+		r.usage.distance[i] = f.metres
+		r.propositions = append(r.propositions, Proposition{Clause: r.clause, Shape: "S9", Asked: a.asked(as.part(slotNearest, slotDistance)), Subject: a.at(f.ID), Field: "distance", Verdict: verdictPublished})
+	}
+	r.established = true
+}
+
+// dateText is a day as answers echo it.
+func dateText(d hours.Date) string {
+	if d.Month == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%04d-%02d-%02d", d.Year, d.Month, d.Day)
+}

@@ -1,0 +1,132 @@
+package answer
+
+import (
+	"cmp"
+
+	"sayso/jcs"
+)
+
+// profileAttribute is shape S2.
+func (a *asking) profileAttribute(as *assignment, r *result) {
+	p := as.part(slotProfile)
+	if len(p.values) != 1 {
+		a.gapAt(r, p.from, p.to, reasonNoRelation)
+		return
+	}
+	a.profileVerdict(r, "S2", p.values[0], p, p.negated)
+}
+
+// profileVerdict states a yes/no attribute of the business.
+func (a *asking) profileVerdict(r *result, shape, key string, p *part, negated bool) {
+	raw := a.profile[key]
+	verdict := verdictUnknown
+	switch string(raw) {
+	case "true", "false":
+		verdict = truthOf(string(raw) == "true")
+	default:
+		raw = nil
+	}
+	prop := Proposition{Clause: r.clause, Shape: shape, Asked: a.asked(p), Subject: Subject{Publisher: a.publication.Slug}, Field: key, PublisherValue: raw, Verdict: verdict, Match: p.match.String()}
+	if negated {
+		prop.Verdict, prop.Op, prop.RequestValue = negate(verdict), "is", "false"
+	}
+	r.propositions = append(r.propositions, prop)
+	r.polarity = append(r.polarity, prop.Verdict)
+	if raw == nil {
+		if s := a.asked(p); s != nil {
+			a.gapAt(r, p.from, p.to, reasonNotPublished)
+		} else {
+			r.gap(Gap{Field: key, Reason: reasonNotPublished})
+		}
+		return
+	}
+	r.established = true
+	r.facts = append(r.facts, Fact{Subject: prop.Subject, Field: key, Value: raw, Source: "profile"})
+	r.usage.profile = append(r.usage.profile, key)
+}
+
+// listTerm is shape S3.
+func (a *asking) listTerm(as *assignment, r *result) {
+	p := as.part(slotTerm)
+	list := a.listsOf(as)[0]
+	var of []int32
+	for _, t := range p.targets {
+		if a.terms[t].list == list {
+			of = append(of, t)
+		}
+	}
+	a.membership(r, list, of, p, p.negated)
+	if !as.named() {
+		a.gapAt(r, p.from, p.to, reasonNoRelation)
+	}
+}
+
+// membership says whether terms are in a list. Several terms under one word agree or are unknown.
+func (a *asking) membership(r *result, list string, of []int32, p *part, negated bool) {
+	verdict, listed := "", []string{}
+	for _, t := range of {
+		v := verdictUnknown
+		switch {
+		case a.terms[t].listed:
+			v = verdictTrue
+			listed = append(listed, a.terms[t].id)
+		case a.schema.Lists[list].Closed && !a.publication.Incomplete:
+			v = verdictExcluded
+		}
+		if verdict != "" && verdict != v {
+			v = verdictUnknown
+		}
+		verdict = v
+	}
+	prop := Proposition{Clause: r.clause, Shape: "S3", Asked: a.asked(p), Subject: Subject{Publisher: a.publication.Slug}, Field: list, Op: "contains", RequestValue: a.text(p), Verdict: cmp.Or(verdict, verdictUnknown), Match: p.match.String()}
+	if negated {
+		prop.Verdict = negate(verdict)
+	}
+	if verdict == verdictUnknown || verdict == "" {
+		reason := reasonNotPublished
+		if verdict == "" {
+			reason = reasonOutOfDomain
+		}
+		if a.asked(p) != nil {
+			a.gapAt(r, p.from, p.to, reason)
+		} else {
+			r.gap(Gap{Field: list, Reason: reason})
+		}
+		r.propositions = append(r.propositions, prop)
+		return
+	}
+	r.established = true
+	for _, id := range listed {
+		raw, _ := jcs.Encode(id)
+		prop.PublisherValue = raw
+		r.facts = append(r.facts, Fact{Subject: prop.Subject, Field: list, Value: raw, Source: "list"})
+	}
+	r.usage.lists[list] = append(r.usage.lists[list], listed...)
+	r.propositions = append(r.propositions, prop)
+	r.polarity = append(r.polarity, prop.Verdict)
+}
+
+// listValues is shape S10. An open list is never the whole answer.
+func (a *asking) listValues(as *assignment, r *result) {
+	p := as.part(slotListNoun)
+	key := p.values[0]
+	list := a.schema.Lists[key]
+	var ids []string
+	for _, t := range list.Values {
+		ids = append(ids, t.ID)
+	}
+	raw, err := jcs.Encode(ids)
+	if err != nil || len(ids) == 0 {
+		r.gap(Gap{Field: key, Reason: reasonNotPublished})
+		return
+	}
+	subject := Subject{Publisher: a.publication.Slug}
+	r.established = true
+	r.propositions = append(r.propositions, Proposition{Clause: r.clause, Shape: "S10", Asked: a.asked(p), Subject: subject, Field: key, PublisherValue: raw, Verdict: verdictPublished, Match: p.match.String()})
+	r.fields = append(r.fields, RequestedField{Clause: r.clause, Field: key, Subject: subject, Status: verdictPublished})
+	r.facts = append(r.facts, Fact{Subject: subject, Field: key, Value: raw, Source: "list"})
+	r.usage.lists[key] = ids
+	if !list.Closed || a.publication.Incomplete {
+		r.gap(Gap{Field: "complete_list", Reason: reasonNotPublished})
+	}
+}

@@ -1,0 +1,497 @@
+package answer
+
+import (
+	"cmp"
+	"slices"
+
+	"sayso/jcs"
+)
+
+// recordFields is shape S4: what a record states about fields.
+func (a *asking) recordFields(as *assignment, r *result) {
+	s, ok := a.candidates(as, r)
+	if !ok {
+		return
+	}
+	fields := fieldsOf(as.filled[slotField])
+	if len(as.filled[slotScoped]) > 0 {
+		a.scopedFields(as, s, fieldsOf(as.filled[slotScoped]), r)
+		return
+	}
+	if len(s.records) == 1 && a.silentAbout(s.records[0], fields) {
+		if variants := a.variants(s.records[0]); len(variants) > 0 {
+			s.records = variants
+		}
+	}
+	if len(s.records) > 1 && (r.incomplete || !a.alike(s.records, fields, "")) {
+		if s, ok = a.pick(s, r); !ok {
+			return
+		}
+	}
+	a.stateFields(s, fields, "", r)
+}
+
+// fieldsOf are the distinct fields of pieces, in order.
+func fieldsOf(parts []*part) []string {
+	var out []string
+	for _, p := range parts {
+		if !slices.Contains(out, p.values[0]) {
+			out = append(out, p.values[0])
+		}
+	}
+	return out
+}
+
+// silentAbout reports whether a record states none of the fields.
+func (a *asking) silentAbout(record int, fields []string) bool {
+	for _, f := range fields {
+		if a.about(record, f, "").status != verdictNotPublished {
+			return false
+		}
+	}
+	return true
+}
+
+// alike reports whether all records state the fields with the same literals.
+func (a *asking) alike(records []int, fields []string, location string) bool {
+	if a.publication.Incomplete {
+		return false
+	}
+	for _, f := range fields {
+		first := a.about(records[0], f, location)
+		for _, i := range records[1:] {
+			if other := a.about(i, f, location); !first.same(&other) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// stateFields makes one proposition for each field of each record.
+func (a *asking) stateFields(s subjects, fields []string, location string, r *result) {
+	a.narrowed(s, r)
+	r.established = r.established || s.typ == "" && s.span != nil || s.chosen
+	for n, i := range s.records {
+		if n == a.request.limit {
+			r.incomplete = true
+			break
+		}
+		r.usage.record(i)
+		for _, f := range fields {
+			a.stateField(s, i, f, location, r)
+		}
+	}
+}
+
+func (a *asking) stateField(s subjects, record int, field, location string, r *result) {
+	v := a.about(record, field, location)
+	subject := a.recordSubject(record)
+	subject.Location = location
+	r.propositions = append(r.propositions, Proposition{
+		Clause: r.clause, Shape: r.shape, Asked: a.asked(s.span), Subject: subject, Field: field, PublisherValue: v.value, Verdict: v.status, Match: s.matchName(),
+	})
+	r.fields = append(r.fields, RequestedField{Clause: r.clause, Field: field, Subject: subject, Status: v.status})
+	if v.status == verdictNotPublished {
+		r.fieldGap(field)
+		return
+	}
+	r.established = true
+	r.facts = append(r.facts, v.facts...)
+	r.usage.record(record, v.facts...)
+	a.keepReading(&v, field, r)
+}
+
+// keepReading notes the reading that says what is stated.
+func (a *asking) keepReading(v *stated, field string, r *result) {
+	if v.reading != nil {
+		a.live.keep(v.reading, field, r)
+	}
+}
+
+// fieldGap says once that a field is not published.
+func (r *result) fieldGap(field string) {
+	r.fieldReason(field, reasonNotPublished)
+}
+
+// fieldReason adds a gap of a field once.
+func (r *result) fieldReason(field, reason string) {
+	if !slices.ContainsFunc(r.gaps, func(g Gap) bool { return g.Field == field && g.Reason == reason }) {
+		r.gap(Gap{Field: field, Reason: reason})
+	}
+}
+
+// scopedFields states fields that hold per location.
+func (a *asking) scopedFields(as *assignment, s subjects, fields []string, r *result) {
+	places, ok := a.placesOf(as, r)
+	if !ok {
+		return
+	}
+	if len(s.records) > 1 {
+		if s, ok = a.pick(s, r); !ok {
+			a.mayNeedPlace(places, r)
+			return
+		}
+	}
+	if len(places) > 1 && !a.alikeAt(s.records[0], fields, places) {
+		if places, ok = a.pickPlace(places, as.part(slotPlace), r); !ok {
+			return
+		}
+	}
+	for _, p := range places {
+		a.stateFields(s, fields, a.places[p].ID, r)
+	}
+}
+
+// mayNeedPlace counts the location as open too, while the record that decides it is open.
+func (a *asking) mayNeedPlace(places []int, r *result) {
+	if _, bound := a.request.bound["location"]; len(places) > 1 && !bound {
+		r.need(a.placeDimension(places))
+	}
+}
+
+func (a *asking) alikeAt(record int, fields []string, places []int) bool {
+	for _, f := range fields {
+		first := a.about(record, f, a.places[places[0]].ID)
+		for _, p := range places[1:] {
+			if other := a.about(record, f, a.places[p].ID); !first.same(&other) {
+				return false
+			}
+		}
+	}
+	return !a.tooMany(places)
+}
+
+// verdicts settles a yes/no question over candidates: existential over a type, else the same for all or one that is chosen.
+func (a *asking) verdicts(s subjects, r *result, existential bool, judge func(record int) (Proposition, stated, string)) {
+	judged := func(i int) string { p, _, _ := judge(i); return p.Verdict }
+	if existential && s.typ != "" && !s.chosen {
+		a.existential(s, r, judge)
+		return
+	}
+	if len(s.records) > 1 {
+		first := judged(s.records[0])
+		if r.incomplete || a.publication.Incomplete || slices.ContainsFunc(s.records, func(i int) bool { return judged(i) != first }) {
+			var ok bool
+			if s, ok = a.pick(s, r); !ok {
+				return
+			}
+		}
+	}
+	a.narrowed(s, r)
+	r.established = r.established || s.typ == "" && s.span != nil || s.chosen
+	for n, i := range s.records {
+		if n == a.request.limit {
+			r.incomplete = true
+			break
+		}
+		a.judgeRecord(s, i, r, judge)
+	}
+}
+
+// judgeRecord adds the judgement of one record.
+func (a *asking) judgeRecord(s subjects, i int, r *result, judge func(int) (Proposition, stated, string)) string {
+	p, v, reason := judge(i)
+	p.Clause, p.Shape, p.Subject = r.clause, r.shape, cmp.Or(p.Subject, a.recordSubject(i))
+	p.Match = s.matchName()
+	if s.single {
+		p.Verdict = verdictUnknown
+	}
+	r.propositions = append(r.propositions, p)
+	r.polarity = append(r.polarity, p.Verdict)
+	r.usage.record(i, v.facts...)
+	r.facts = append(r.facts, v.facts...)
+	a.keepReading(&v, p.Field, r)
+	if p.Verdict != verdictUnknown {
+		r.established = true
+	} else if reason != "" {
+		r.unknown(p, reason)
+	}
+	return p.Verdict
+}
+
+// unknown says why a yes/no question has no answer.
+func (r *result) unknown(p Proposition, reason string) {
+	g := Gap{Field: p.Field, Reason: reason}
+	if p.Asked != nil {
+		g = Gap{Text: p.Asked.Text, Start: &p.Asked.Start, End: &p.Asked.End, Reason: reason}
+	}
+	for _, have := range r.gaps {
+		if have.Text == g.Text && have.Field == g.Field && start(have) == start(g) {
+			return
+		}
+	}
+	r.gap(g)
+}
+
+// existential is true when one candidate is and none is unknown, false when all are.
+func (a *asking) existential(s subjects, r *result, judge func(int) (Proposition, stated, string)) {
+	verdict := verdictFalse
+	var known []string
+	for _, i := range s.records {
+		p, _, reason := judge(i)
+		known = append(known, p.Verdict)
+		switch {
+		case p.Verdict == verdictUnknown:
+			verdict = verdictUnknown
+			r.unknown(p, cmp.Or(reason, reasonUnknownValue))
+		case p.Verdict == verdictTrue && verdict == verdictFalse:
+			verdict = verdictTrue
+		}
+	}
+	if verdict == verdictFalse && (r.incomplete || a.publication.Incomplete || len(s.records) > a.request.limit) {
+		verdict = verdictUnknown
+		r.incomplete = true
+		r.fieldReason("complete_list", reasonNotPublished)
+	}
+	shown := 0
+	for n, i := range s.records {
+		if verdict == verdictTrue && known[n] != verdictTrue {
+			continue
+		}
+		if shown == a.request.limit {
+			r.incomplete = true
+			break
+		}
+		shown++
+		gaps := len(r.gaps)
+		a.judgeRecord(s, i, r, judge)
+		r.gaps = r.gaps[:gaps] // each unknown was told above
+	}
+	r.polarity = []string{verdict}
+}
+
+// recordAttribute is shape S6.
+func (a *asking) recordAttribute(as *assignment, r *result) {
+	s, ok := a.candidates(as, r)
+	if !ok {
+		return
+	}
+	p := as.part(slotBool)
+	keys := p.values
+	if p.kind == kindProfile {
+		keys = p.bools
+	}
+	a.verdicts(s, r, as.part(slotExist) != nil || !as.whole(), func(i int) (Proposition, stated, string) { return a.boolOf(i, keys, p) })
+}
+
+// boolOf judges yes/no attributes of a record that one word names: they agree or are unknown.
+func (a *asking) boolOf(i int, keys []string, p *part) (Proposition, stated, string) {
+	out := stated{truth: verdictUnknown}
+	for n, key := range keys {
+		v := a.state(i, key, "")
+		out.facts = append(out.facts, v.facts...)
+		if n == 0 || v.truth == out.truth {
+			out.truth, out.value = v.truth, v.value
+		} else {
+			out.truth = verdictUnknown
+		}
+	}
+	prop := Proposition{Asked: a.asked(p), Field: keys[0], PublisherValue: out.value, Verdict: out.truth}
+	if p.negated {
+		prop.Verdict, prop.Op, prop.RequestValue = negate(out.truth), "is", "false"
+	}
+	return prop, out, reasonNotPublished
+}
+
+// comparison is shape S7.
+func (a *asking) comparison(as *assignment, r *result) {
+	s, ok := a.candidates(as, r)
+	if !ok {
+		return
+	}
+	p, field := as.part(slotComparison), a.comparedField(as)
+	a.criterion(p, field, r)
+	a.verdicts(s, r, as.part(slotExist) != nil || !as.whole(), func(i int) (Proposition, stated, string) { return a.compared(i, field, p) })
+}
+
+// criterion repeats a comparison with the caller's values.
+func (a *asking) criterion(p *part, field string, r *result) {
+	c := Criterion{Field: field, Op: p.compare.op, Span: a.asked(p), Unit: p.compare.literal.unit}
+	if c.Span != nil {
+		c.Value, _ = jcs.Encode(c.Span.Text)
+		r.criteria = append(r.criteria, c)
+	}
+}
+
+// compared judges one record against a comparison.
+func (a *asking) compared(i int, field string, p *part) (Proposition, stated, string) {
+	v := a.about(i, field, "")
+	verdict, reason := verdictUnknown, reasonUnknownValue
+	if v.status == verdictPublished {
+		verdict, reason = p.compare.judge(v.span)
+	} else if v.status == verdictNotPublished {
+		reason = reasonNotPublished
+	}
+	return Proposition{Asked: a.asked(p), Field: field, Op: p.compare.op, RequestValue: a.text(p), PublisherValue: v.value, Verdict: verdict}, v, reason
+}
+
+// selection is shape S11: all records of a type, or those that a filter holds for. Each candidate must be known.
+func (a *asking) selection(as *assignment, r *result) {
+	s, ok := a.candidates(as, r)
+	if !ok {
+		return
+	}
+	var filters []func(int) (Proposition, stated, string)
+	if p := as.part(slotBool); p != nil {
+		keys := p.values
+		if p.kind == kindProfile {
+			keys = p.bools
+		}
+		filters = append(filters, func(i int) (Proposition, stated, string) { return a.boolOf(i, keys, p) })
+	}
+	if p := as.part(slotComparison); p != nil {
+		field := a.comparedField(as)
+		a.criterion(p, field, r)
+		filters = append(filters, func(i int) (Proposition, stated, string) { return a.compared(i, field, p) })
+	}
+	shown := 0
+	for _, i := range s.records {
+		if !a.passes(i, filters, r) {
+			continue
+		}
+		if shown == a.request.limit {
+			r.incomplete = true
+			break
+		}
+		shown++
+		r.usage.record(i)
+		for _, f := range filters {
+			a.judgeRecord(s, i, r, f)
+		}
+		if len(filters) == 0 {
+			r.propositions = append(r.propositions, Proposition{Clause: r.clause, Shape: "S11", Asked: a.asked(s.span), Subject: a.recordSubject(i), Verdict: verdictTrue})
+		}
+	}
+	r.polarity = nil
+	if r.incomplete {
+		r.fieldReason("complete_list", reasonNotPublished)
+	}
+	if shown == 0 && len(filters) > 0 && !r.incomplete {
+		a.noneSelected(s, filters, r)
+	}
+	r.established = r.established || shown > 0
+}
+
+// noneSelected states that no record passes: each candidate's filters are shown.
+func (a *asking) noneSelected(s subjects, filters []func(int) (Proposition, stated, string), r *result) {
+	for _, i := range s.records[:min(len(s.records), a.request.limit)] {
+		for _, f := range filters {
+			gaps := len(r.gaps)
+			a.judgeRecord(s, i, r, f)
+			r.gaps = r.gaps[:gaps]
+		}
+	}
+	r.polarity = nil
+}
+
+// passes reports whether a record passes all filters. One that is not known either way is a gap.
+func (a *asking) passes(i int, filters []func(int) (Proposition, stated, string), r *result) bool {
+	pass := true
+	var open *Proposition
+	why := ""
+	for _, f := range filters {
+		p, _, reason := f(i)
+		switch p.Verdict {
+		case verdictFalse:
+			return false
+		case verdictUnknown:
+			pass, open, why = false, &p, cmp.Or(reason, reasonUnknownValue)
+		}
+	}
+	if open != nil {
+		r.unknown(*open, why)
+	}
+	return pass
+}
+
+// presence is shape S8: whether a record is in stock or available, at a location where that is stated per location.
+func (a *asking) presence(as *assignment, r *result) {
+	s, ok := a.candidates(as, r)
+	if !ok {
+		if len(r.open) > 0 && a.scopedField(presenceField(as)) {
+			if places, ok := a.placesOf(as, r); ok {
+				a.mayNeedPlace(places, r)
+			}
+		}
+		return
+	}
+	field := presenceField(as)
+	if !a.scopedField(field) {
+		a.verdicts(s, r, false, func(i int) (Proposition, stated, string) { return a.present(i, field, "", as) })
+		a.statedField(field, "", s, r)
+		return
+	}
+	places, ok := a.placesOf(as, r)
+	if !ok {
+		return
+	}
+	if len(s.records) > 1 {
+		if s, ok = a.pick(s, r); !ok {
+			a.mayNeedPlace(places, r)
+			return
+		}
+	}
+	if len(places) > 1 && !a.agree(s.records[0], field, places) {
+		if places, ok = a.pickPlace(places, as.part(slotPlace), r); !ok {
+			return
+		}
+	}
+	a.narrowed(s, r)
+	r.established = true
+	for _, p := range places {
+		id := a.places[p].ID
+		a.judgeRecord(s, s.records[0], r, func(i int) (Proposition, stated, string) { return a.present(i, field, id, as) })
+		a.statedField(field, id, s, r)
+		r.usage.place(p, "")
+	}
+}
+
+// presenceField is the field of shape S8: the one named, else available.
+func presenceField(as *assignment) string {
+	if p := as.part(slotPresence); p != nil {
+		return p.values[0]
+	}
+	return "available"
+}
+
+// present judges whether a record is there. What is not stated is the field, not the words.
+func (a *asking) present(i int, field, location string, as *assignment) (Proposition, stated, string) {
+	v := a.about(i, field, location)
+	subject := a.recordSubject(i)
+	subject.Location = location
+	return Proposition{Asked: a.asked(as.part(slotPresence, slotPlace)), Subject: subject, Field: field, PublisherValue: v.value, Verdict: v.truth}, v, ""
+}
+
+// statedField records the field of a presence question and whether it is published.
+func (a *asking) statedField(field, location string, s subjects, r *result) {
+	if len(r.open) > 0 {
+		return
+	}
+	for _, i := range s.records {
+		v := a.about(i, field, location)
+		subject := a.recordSubject(i)
+		subject.Location = location
+		r.fields = append(r.fields, RequestedField{Clause: r.clause, Field: field, Subject: subject, Status: v.status})
+		if v.truth == verdictUnknown {
+			r.fieldGap(field)
+		}
+	}
+}
+
+// agree reports whether a record is known to be there, or not there, at all places alike.
+func (a *asking) agree(record int, field string, places []int) bool {
+	first := a.about(record, field, a.places[places[0]].ID).truth
+	return first != verdictUnknown && !a.tooMany(places) && !slices.ContainsFunc(places, func(p int) bool {
+		return a.about(record, field, a.places[p].ID).truth != first
+	})
+}
+
+// about is what is stated about a field of a record, from the record or, where readings are asked for, from the stream it is bound to.
+func (a *asking) about(record int, field, location string) stated {
+	v := a.state(record, field, location)
+	if a.live != nil && v.live != "" {
+		return a.live.stated(a, record, field, location, v.live)
+	}
+	return v
+}

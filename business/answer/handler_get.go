@@ -1,0 +1,147 @@
+package answer
+
+import (
+	"slices"
+	"strconv"
+
+	"sayso/business"
+	"sayso/jcs"
+)
+
+// getCall is the arguments of knowledge.get.
+type getCall struct {
+	keys    []Key
+	fields  []string
+	content bool
+}
+
+func readGet(call Call) (getCall, error) {
+	a := readArguments(call, "records", "fields", "include")
+	var g getCall
+	for i, raw := range a.list("records", a.need("records"), 20) {
+		at := pointer("/records", strconv.Itoa(i))
+		k := a.key(at, raw)
+		if slices.Contains(g.keys, k) {
+			a.failAt(at, "the record stands twice")
+		}
+		g.keys = append(g.keys, k)
+	}
+	g.fields = a.texts("fields", 32, maxName)
+	for i, s := range a.texts("include", 1, maxName) {
+		if g.content = s == "content"; !g.content {
+			a.failAt(pointer("/include", strconv.Itoa(i)), "content is expected")
+		}
+	}
+	return g, a.err()
+}
+
+// get is the handler knowledge.get: records by key, in the order asked for. A record that was withdrawn and one that never existed look the same.
+func (c *Compiled) get(call Call) (*Outcome, error) {
+	g, err := readGet(call)
+	if err != nil {
+		return nil, err
+	}
+	x := c.index
+	e := evidence{Complete: !x.publication.Incomplete, Scope: "record"}
+	var gaps []Gap
+	found := []business.Record{}
+	for _, k := range g.keys {
+		proposition := Proposition{Shape: call.Handler, Subject: x.subject(&k), RequestValue: k.String(), Verdict: verdictNotPublished}
+		i, ok := x.record[k]
+		if !ok {
+			e.Propositions = append(e.Propositions, proposition)
+			gaps = append(gaps, Gap{Text: k.String(), Reason: reasonNotPublished})
+			continue
+		}
+		proposition.Verdict, proposition.Match = verdictPublished, "exact"
+		e.Propositions = append(e.Propositions, proposition)
+		record := x.records[i]
+		if !g.content {
+			record.Content = ""
+		}
+		if g.fields != nil {
+			var missing []Gap
+			record.Attributes, missing = x.pick(&e, k, record.Attributes, g.fields)
+			gaps = append(gaps, missing...)
+		}
+		found = append(found, record)
+	}
+	out := &Outcome{Coverage: finish(e, call.Handler, len(found) > 0, gaps), Result: withheldResult}
+	if len(found) > 0 {
+		out.Result, err = jcs.Encode(struct {
+			Records []business.Record `json:"records"`
+		}{found})
+	}
+	return out, err
+}
+
+// pick keeps of a record's attributes those that answer the fields asked for, and states of each field whether it is published.
+func (x *index) pick(e *evidence, k Key, attributes jcs.Raw, fields []string) (jcs.Raw, []Gap) {
+	var members, kept []jcs.Member
+	if attributes != nil {
+		members, _ = business.Members(attributes) // an object: it was checked when it was published
+	}
+	var gaps []Gap
+	for _, field := range fields {
+		status := verdictNotPublished
+		for _, m := range members {
+			answers := x.answers(m, field)
+			if answers == "" {
+				continue
+			}
+			status = strongest(status, answers)
+			if !slices.ContainsFunc(kept, func(have jcs.Member) bool { return have.Name == m.Name }) {
+				kept = append(kept, m)
+				e.Facts = append(e.Facts, Fact{Subject: x.subject(&k), Field: m.Name, Value: m.Value, Source: "record"})
+			}
+		}
+		e.RequestedFields = append(e.RequestedFields, RequestedField{Field: field, Subject: x.subject(&k), Status: status})
+		if status == verdictNotPublished {
+			gaps = append(gaps, Gap{Text: k.String(), Field: field, Reason: reasonNotPublished})
+		}
+	}
+	return joinMembers(kept), gaps
+}
+
+// answers says how an attribute answers a field, which is a canonical field or the attribute's own name; "" when it does not. A field that is bound to a
+// stream is answered by readings only.
+func (x *index) answers(m jcs.Member, field string) string {
+	declared := x.schema.Attributes[m.Name]
+	switch {
+	case m.Name != field && declared.Field != field, declared.Source != "", len(m.Value) == 2 && (m.Value[0] == '{' || m.Value[0] == '['):
+		return ""
+	case declared.Kind == "mode":
+		mode, _ := jcs.Text(m.Value)
+		if slices.Contains(declared.Deferred, mode) {
+			return verdictDeferred
+		}
+		if m.Name != field {
+			return ""
+		}
+	case declared.Kind == "text":
+		return verdictStatedInText
+	}
+	return verdictPublished
+}
+
+// strongest is the better of two states of a field.
+func strongest(a, b string) string {
+	order := []string{verdictNotPublished, verdictDeferred, verdictStatedInText, verdictPublished}
+	return order[max(slices.Index(order, a), slices.Index(order, b))]
+}
+
+// joinMembers writes members as an object with their literals, nil for none.
+func joinMembers(members []jcs.Member) jcs.Raw {
+	if len(members) == 0 {
+		return nil
+	}
+	out := []byte{'{'}
+	for i, m := range members {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(jcs.AppendString(out, m.Name), ':')
+		out = append(out, m.Value...)
+	}
+	return append(out, '}')
+}

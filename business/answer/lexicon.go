@@ -1,0 +1,404 @@
+package answer
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"sayso/business"
+)
+
+// kind says what a piece of a question is.
+type kind uint8
+
+// The kinds: first those of the publisher's lexicon, then those of a language.
+const (
+	kindSelf kind = iota
+	kindRecord
+	kindTerm     // term of a list
+	kindProfile  // yes/no attribute of the business
+	kindBool     // yes/no attribute of records
+	kindPlace    // location
+	kindField    // canonical field, or an attribute of records with words of its own
+	kindType     // record type
+	kindListNoun // noun of a list
+	kindVerb     // existence verb, verb of a list, verb of a field: see role
+	kindCategory // what the business is: never evidence
+	kindComparison
+	kindLiteral
+	kindWeekday
+	kindDate
+	kindTime
+	kindRelative
+	kindHoliday
+	kindState
+	kindNearest
+	kindFree
+	kindNegation
+	kindConjunction
+	kindAnaphor
+	kindSelector
+	kindPlaceNoun
+	kindCourtesy
+	kindContent  // a word that is always an obligation; value is its reason
+	kindQuestion // a question word that no field phrase took
+	// The kinds below only take part in literals.
+	kindComparator
+	kindMonth
+	kindUnit
+	kindCurrency
+	kindMorning
+	kindAfternoon
+	kindHour
+)
+
+// priority orders the kinds where nothing else decides between two readings of the same words; lower wins.
+var priority = map[kind]int{
+	kindSelf: 0, kindRecord: 1, kindTerm: 2, kindProfile: 3, kindBool: 3, kindPlace: 4, kindField: 5, kindComparison: 2, kindLiteral: 5, kindWeekday: 5,
+	kindDate: 5, kindTime: 5, kindRelative: 5, kindHoliday: 5, kindState: 6, kindType: 6, kindListNoun: 7, kindCategory: 8, kindNearest: 9, kindFree: 9,
+	kindVerb: 9, kindNegation: 9, kindConjunction: 9, kindAnaphor: 9, kindSelector: 9, kindPlaceNoun: 9, kindCourtesy: 2, kindContent: 3, kindQuestion: 10,
+}
+
+// role is what a verb can be; one word may be several.
+type role uint8
+
+const (
+	roleExist role = 1 << iota // exists, has: used and never evidence
+	roleList                   // a list verb of the pack: beside a noun of the list
+	roleOwn                    // a verb of a list of the publisher's
+	roleField                  // names a field beside its phrase or a comparison
+)
+
+// match says how a published text agrees with the words asked, best first.
+type match uint8
+
+const (
+	matchExact match = iota
+	matchInflection
+	matchSameSet
+	matchNarrower
+	matchElided
+)
+
+var matchNames = [...]string{"exact", "inflection", "same_set", "narrower", "type_elided"}
+
+func (m match) String() string { return matchNames[m] }
+
+// full reports whether the published text is asked whole: evidence for existence and values.
+func (m match) full() bool { return m <= matchSameSet }
+
+// entry is one published text under which something is found.
+type entry struct {
+	kind   kind
+	target int32   // record, place or term index; -1 for none
+	value  string  // field, type, list or attribute key
+	lang   string  // "" for every language
+	words  []int32 // vocabulary
+	breaks uint32  // bit i: punctuation before word i
+	elided bool    // without the word of its type
+	role   role
+	set    []int32 // content words in order; records, terms and attributes only
+	head   int32   // content word that the others narrow, -1 for none
+}
+
+// lexicon finds entries by the words of a question.
+type lexicon struct {
+	entries []entry
+	vocab   []string
+	number  map[string]int32
+	trie    map[edgeKey]int32   // node and word -> node
+	ends    map[int32][]int32   // node -> entries
+	sets    map[string][]int32  // same set of content words
+	heads   map[int32][]int32   // head word -> entries
+	keys    map[string]wordKeys // by language: stem -> words
+	nodes   int32
+	content map[string]map[string]bool // by language: function words that titles of this publisher use
+}
+
+type wordKeys map[string][]int32
+
+type edgeKey struct{ node, word int32 }
+
+func newLexicon() *lexicon {
+	return &lexicon{
+		number: map[string]int32{}, trie: map[edgeKey]int32{}, ends: map[int32][]int32{}, sets: map[string][]int32{}, heads: map[int32][]int32{},
+		keys: map[string]wordKeys{}, nodes: 1, content: map[string]map[string]bool{},
+	}
+}
+
+// word numbers a word.
+func (x *lexicon) word(w string) int32 {
+	n, ok := x.number[w]
+	if !ok {
+		n = int32(len(x.vocab))
+		x.number[w], x.vocab = n, append(x.vocab, w)
+	}
+	return n
+}
+
+// add enters a published text in the ways the languages write it. e says what it is; words, breaks, set and head are filled here. What all languages read in
+// the same way is one entry.
+func (x *lexicon) add(languages []*language, text string, e entry) {
+	read := make([][]token, len(languages))
+	for i, l := range languages {
+		if e.lang == "" || e.lang == l.pack.Language {
+			read[i] = l.tokens(text)
+		}
+	}
+	x.addTokens(languages, read, e)
+}
+
+// addTokens is add for a text that each language has cut into tokens.
+func (x *lexicon) addTokens(languages []*language, read [][]token, e entry) {
+	var readings []entry
+	same := true
+	for i, l := range languages {
+		if e.lang != "" && e.lang != l.pack.Language {
+			continue
+		}
+		variants := [][]token{read[i]}
+		if joined := joinHyphens(read[i]); len(joined) < len(read[i]) {
+			variants = append(variants, joined)
+		}
+		for n, variant := range variants {
+			own := e
+			own.words, own.breaks = x.wordsOf(variant)
+			if len(own.words) == 0 || len(own.words) > maxEntryWords {
+				continue
+			}
+			own.set, own.head = x.contentOf(l, variant, own.words)
+			own.lang = l.pack.Language
+			same = same && (len(readings) <= n || readings[n].alike(&own))
+			readings = append(readings, own)
+		}
+		if e.lang == "" && same && len(readings) > len(variants) {
+			readings = readings[:len(variants)]
+		}
+	}
+	for _, own := range readings {
+		if same {
+			own.lang = e.lang
+		}
+		x.enter(own)
+	}
+}
+
+// alike reports whether two languages read a text in the same way.
+func (e *entry) alike(o *entry) bool {
+	return slices.Equal(e.words, o.words) && slices.Equal(e.set, o.set) && e.head == o.head && e.breaks == o.breaks
+}
+
+// maxEntryWords is the longest published text that is found as a whole.
+const maxEntryWords = 24
+
+func (x *lexicon) wordsOf(tokens []token) (words []int32, breaks uint32) {
+	for i, t := range tokens {
+		words = append(words, x.word(t.word))
+		if i > 0 && t.breaks != 0 {
+			breaks |= 1 << i
+		}
+	}
+	return words, breaks
+}
+
+// joinHyphens writes hyphenated words as one: check-up, checkup.
+func joinHyphens(tokens []token) []token {
+	if !slices.ContainsFunc(tokens, func(t token) bool { return t.hyphen }) {
+		return tokens
+	}
+	var out []token
+	for _, t := range tokens {
+		if t.hyphen && len(out) > 0 {
+			last := &out[len(out)-1]
+			last.word, last.plain, last.end, last.to = last.word+t.word, last.plain+t.plain, t.end, t.to
+			continue
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// enter puts an entry into the trie, and what may be found by its content words into the other indexes.
+func (x *lexicon) enter(e entry) {
+	id := int32(len(x.entries))
+	if e.kind == kindRecord || e.kind == kindTerm || e.kind == kindBool || e.kind == kindProfile {
+		if len(e.words) > 1 && len(e.set) > 0 {
+			key := setKey(e.set)
+			x.sets[key] = append(x.sets[key], id)
+		}
+		if e.kind == kindRecord && e.head >= 0 && !e.elided {
+			x.heads[e.head] = append(x.heads[e.head], id)
+		}
+	} else {
+		e.set = nil
+	}
+	x.entries = append(x.entries, e)
+	node := int32(0)
+	for _, w := range e.words {
+		next, ok := x.trie[edgeKey{node, w}]
+		if !ok {
+			next = x.nodes
+			x.nodes++
+			x.trie[edgeKey{node, w}] = next
+		}
+		node = next
+	}
+	x.ends[node] = append(x.ends[node], id)
+}
+
+// contentOf are the distinct content words in the order of their numbers, and the head: the last or first content word, trailing words with a digit or a
+// unit left out.
+func (x *lexicon) contentOf(l *language, tokens []token, words []int32) (content []int32, head int32) {
+	head = -1
+	var order []int
+	for i, t := range tokens {
+		if !l.core[t.plain] && !l.and[t.plain] && t.word != "&" {
+			order = append(order, i)
+			content = append(content, words[i])
+		}
+	}
+	slices.Sort(content)
+	content = slices.Compact(content)
+	for len(order) > 0 && l.measure(tokens[order[len(order)-1]]) {
+		order = order[:len(order)-1]
+	}
+	switch {
+	case len(order) == 0:
+	case l.pack.Head == "first":
+		head = words[order[0]]
+	default:
+		head = words[order[len(order)-1]]
+	}
+	return content, head
+}
+
+// measure reports whether a trailing word of a title is a size and not a noun: it has a digit or is a unit.
+func (l *language) measure(t token) bool {
+	if strings.ContainsFunc(t.word, unicode.IsDigit) {
+		return true
+	}
+	return slices.ContainsFunc(l.phrases[t.plain], func(p phrase) bool { return p.mark.kind == kindUnit && len(p.words) == 1 })
+}
+
+// setKey is a sorted set of words as a map key.
+func setKey(set []int32) string {
+	var b strings.Builder
+	for _, w := range set {
+		b.Write([]byte{byte(w), byte(w >> 8), byte(w >> 16), byte(w >> 24)})
+	}
+	return b.String()
+}
+
+// index makes the words of the lexicon findable by their forms in a language.
+func (x *lexicon) index(l *language) {
+	keys := wordKeys{}
+	for i, w := range x.vocab {
+		for _, k := range l.keys(w) {
+			keys[k] = append(keys[k], int32(i))
+		}
+	}
+	x.keys[l.pack.Language] = keys
+}
+
+// known is one published word that a word of the question is a form of.
+type known struct {
+	word  int32
+	exact bool
+}
+
+// find are the published words that a word is a form of, the equal one first.
+func (x *lexicon) find(l *language, word string) []known {
+	var out []known
+	add := func(n int32) {
+		if !slices.ContainsFunc(out, func(k known) bool { return k.word == n }) {
+			out = append(out, known{n, x.vocab[n] == word})
+		}
+	}
+	if n, ok := x.number[word]; ok {
+		add(n)
+	}
+	if l.and[l.fold(word)] || word == "&" {
+		for _, other := range append(keysOf(l.and), "&") {
+			if n, ok := x.number[other]; ok {
+				add(n)
+			}
+		}
+		return out
+	}
+	keys := x.keys[l.pack.Language]
+	for _, k := range l.keys(word) {
+		for _, n := range keys[k] {
+			if l.sameWord(word, x.vocab[n]) {
+				add(n)
+			}
+		}
+	}
+	return out
+}
+
+// wordLists yields the surfaces of a words map in order.
+func wordLists(words map[string][]string, yield func(lang, surface string)) {
+	for _, lang := range keysOf(words) {
+		primary, _, _ := strings.Cut(strings.ToLower(lang), "-")
+		for _, s := range words[lang] {
+			yield(primary, s)
+		}
+	}
+}
+
+// term is one term of a list: published, or only of its domain.
+type term struct {
+	list   string
+	id     string
+	listed bool
+}
+
+// terms are the distinct terms of a list: its values, then the rest of its domain.
+func terms(l *business.SchemaList, languages []*language, enter func(t business.SchemaTerm, listed bool)) {
+	seen := map[string]bool{}
+	values := map[string]bool{}
+	for _, t := range l.Values {
+		values[t.ID] = true
+	}
+	once := func(t business.SchemaTerm) {
+		if !seen[t.ID] {
+			seen[t.ID] = true
+			enter(t, values[t.ID])
+		}
+	}
+	if d := l.Domain; d != nil {
+		for _, t := range d.Terms {
+			once(t)
+		}
+		if d.Taxonomy != "" {
+			for _, t := range taxonomy(d.Taxonomy, languages) {
+				once(t)
+			}
+		}
+	}
+	for _, t := range l.Values {
+		once(t)
+	}
+}
+
+// taxonomy are the terms of a shipped taxonomy with their words in the languages.
+func taxonomy(name string, languages []*language) []business.SchemaTerm {
+	words := map[string]map[string][]string{}
+	for _, l := range languages {
+		for key, list := range l.pack.Taxonomies {
+			if id, ok := strings.CutPrefix(key, name+"/"); ok {
+				if words[id] == nil {
+					words[id] = map[string][]string{}
+				}
+				words[id][l.pack.Language] = list
+			}
+		}
+	}
+	var out []business.SchemaTerm
+	for _, id := range keysOf(words) {
+		out = append(out, business.SchemaTerm{ID: id, Words: words[id]})
+	}
+	slices.SortFunc(out, func(a, b business.SchemaTerm) int { return cmp.Compare(a.ID, b.ID) })
+	return out
+}

@@ -1,0 +1,234 @@
+package answer
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"sayso/business"
+	"sayso/jcs"
+)
+
+// Pack is the data of one language. The engine contains no word of any language; every word that is not the publisher's stands in a pack. All words and
+// phrases are in lower case and are read by the tokeniser that reads a question: an apostrophe and a hyphen part two words ("o'clock" is o and clock), so either
+// spelling may be written. In Fields a "*" between two words stands for any words of the same clause.
+type Pack struct {
+	Language string `json:"language"` // primary subtag: en
+	Version  string `json:"version"`  // goes into test reports
+	Head     string `json:"head"`     // last | first: where the noun of a title stands that the others narrow
+
+	// FunctionWords are closed-class words only: articles, pronouns, prepositions, auxiliaries, politeness. They need no use and are never evidence.
+	FunctionWords []string `json:"function_words"`
+	// Prepositions are the function words that attach what follows to what stands beside it: a part of a question that starts with one is no clause of its own.
+	Prepositions []string `json:"prepositions"`
+	// CoreFunctionWords stay function words even where a record title contains them (articles, and, of, in); a subset of FunctionWords and conjunctions.
+	CoreFunctionWords []string `json:"core_function_words"`
+	// ForbiddenFunctionWords are generic nouns and content verbs that must never become function words; the lint fails when one does.
+	ForbiddenFunctionWords []string `json:"forbidden_function_words"`
+	// Courtesies are phrases that say nothing about what is asked: "would like", "can you tell me". A word of them alone is content.
+	Courtesies []string `json:"courtesies"`
+	// Links are the function words that may stand between the words of a title asked in another order ("repair of the glasses"): articles and "of".
+	Links []string `json:"links"`
+	// Subjects are the pronouns after which a type word is a verb ("do you service Audi").
+	Subjects []string `json:"subjects"`
+	// Selectors ask for all records of a type, or introduce a field or a list: which, what. Elsewhere they are a question this engine cannot answer.
+	Selectors []string `json:"selectors"`
+
+	LocationNouns []string `json:"location_nouns"` // branch, store: only of shapes S5, S8 and S9; content elsewhere
+	ExistVerbs    []string `json:"exist_verbs"`    // have, offer, there is: in all their forms
+	ListVerbs     []string `json:"list_verbs"`     // accept, take, pay by: only beside a noun of the list; content elsewhere
+	// Fields are the phrases per canonical field: price, duration, stock, available, hours, phone, email, address.
+	Fields map[string][]string `json:"fields"`
+	// FieldVerbs name a field only beside its phrase or a comparison on it ("how long does it take", "costs less than 50 EUR"): price, duration.
+	FieldVerbs map[string][]string `json:"field_verbs"`
+	// States are the words that ask whether a place is open or closed.
+	States States `json:"states"`
+	// Nearest are the words for the nearest branch.
+	Nearest []string `json:"nearest"`
+	// Comparators are phrases by operator (lt, le, gt, ge, between), then by the field they imply; "" implies none ("under" against "cheaper than").
+	Comparators map[string]map[string][]string `json:"comparators"`
+	FreeWords   []string                       `json:"free_words"` // costs nothing
+	Negations   []string                       `json:"negations"`  // not, no, without
+	// Conjunctions coordinate clauses; "and" also closes "between A and B".
+	Conjunctions Conjunctions `json:"conjunctions"`
+	Anaphora     []string     `json:"anaphora"` // it, that one: refer to something said before
+
+	Weekdays      map[string][]string `json:"weekdays"`       // by mo, tu, we, th, fr, sa, su, with plural and short forms
+	Months        [][]string          `json:"months"`         // twelve lists, January first
+	RelativeDates map[string][]string `json:"relative_dates"` // by now, today, tomorrow
+	Holidays      []string            `json:"holidays"`       // words for public holidays and the names of some
+	Clock         Clock               `json:"clock_formats"`
+	Ordinals      []string            `json:"ordinals"` // endings of a day number: st, nd, rd, th; "" for none
+	Decimal       string              `json:"decimal"`  // . or ,
+	Group         string              `json:"group"`    // the other one
+	Numbers       map[string][]string `json:"numbers"`  // numbers in words, by their decimal literal: {"2":["two"]}
+
+	Units      map[string][]string `json:"units"`      // by unit code: min, h, s, day, m, km, g, kg, ml, l, %
+	Currencies map[string][]string `json:"currencies"` // by ISO 4217 code, signs included
+	// ContentAlways are words that are never function words and always an obligation, by the reason they get: quantifier, subjective, unknown_word.
+	ContentAlways map[string][]string `json:"content_always"`
+	WhUnsupported []string            `json:"wh_unsupported"` // why, who, how far, how many; also how, when and where outside a phrase of Fields
+
+	Inflection    Inflection          `json:"inflection"`
+	Contractions  map[string]string   `json:"contractions"` // as typed, with a plain apostrophe: {"don't":"do not","what's":"what is"}
+	Possessives   []string            `json:"possessives"`  // endings that are dropped: 's
+	LegalSuffixes []string            `json:"legal_suffixes"`
+	NameCues      []string            `json:"name_cues"`      // function words after which a part of the publisher's name may stand for it: at, from
+	Taxonomies    map[string][]string `json:"taxonomy_words"` // words for the terms of the shipped taxonomies, by "taxonomy/term": {"languages/german":["german"]}
+}
+
+// States are the words for open and closed.
+type States struct {
+	Open   []string `json:"open"`
+	Closed []string `json:"closed"`
+}
+
+// Conjunctions are the coordinating words.
+type Conjunctions struct {
+	And []string `json:"and"`
+	Or  []string `json:"or"`
+}
+
+// Clock says how a time of day is written: 17:30 is always read; Separators adds others (17.30, 17h30), Morning and Afternoon are the endings of a twelve-hour
+// clock (9 am), Hour the words behind a bare hour of the twenty-four-hour clock (9 Uhr, 9 h).
+type Clock struct {
+	Separators []string `json:"separators"`
+	Morning    []string `json:"morning"`
+	Afternoon  []string `json:"afternoon"`
+	Hour       []string `json:"hour"`
+}
+
+// Inflection says which forms are one word. A form belongs to a word when one of Rules makes the word of it, once; nothing is derived. Exceptions come first:
+// a form that stands there belongs to the words named and to no other ("news": [], "feet": ["foot"]). Keep are endings no rule touches. Fold are letters that
+// may be typed without their mark.
+type Inflection struct {
+	Rules      []Suffix            `json:"rules"`
+	Exceptions map[string][]string `json:"exceptions"`
+	Keep       []string            `json:"keep"`
+	Fold       map[string]string   `json:"fold"`
+}
+
+// Suffix replaces an ending in words of at least Min letters.
+type Suffix struct {
+	Suffix  string `json:"suffix"`
+	Replace string `json:"replace"`
+	Min     int    `json:"min"`
+}
+
+//go:embed packs/*.json
+var packFiles embed.FS
+
+// packs reads the embedded packs once. They are part of the program: one that does not load makes every Compile fail.
+var packs = sync.OnceValues(func() (map[string]*language, error) {
+	entries, err := packFiles.ReadDir("packs")
+	if err != nil {
+		return nil, errors.New("the embedded language packs cannot be listed")
+	}
+	out := map[string]*language{}
+	for _, e := range entries {
+		data, err := packFiles.ReadFile("packs/" + e.Name())
+		if err != nil {
+			return nil, fmt.Errorf("the language pack %s cannot be read", e.Name())
+		}
+		p, err := ParsePack(data)
+		if err != nil {
+			return nil, err
+		}
+		if e.Name() != p.Language+".json" {
+			return nil, fmt.Errorf("the language pack %s says that it is %q", e.Name(), p.Language)
+		}
+		out[p.Language] = newLanguage(p)
+	}
+	return out, nil
+})
+
+// ParsePack reads a language pack strictly and lints it: no unknown member, no word twice with two meanings that exclude each other, no function word that is
+// a generic noun or a content verb.
+func ParsePack(data []byte) (*Pack, error) {
+	var p Pack
+	if err := jcs.DecodeKnown(data, &p); err != nil {
+		return nil, fmt.Errorf("language pack: %w", err)
+	}
+	if err := p.lint(); err != nil {
+		return nil, fmt.Errorf("language pack %s: %w", p.Language, err)
+	}
+	return &p, nil
+}
+
+// The closed sets of keys in a pack.
+var (
+	packFields    = []string{"price", "duration", "stock", "available", "hours", "phone", "email", "address"}
+	packOps       = []string{"lt", "le", "gt", "ge", "between"}
+	packWeekdays  = []string{"su", "mo", "tu", "we", "th", "fr", "sa"} // in the order of time.Weekday
+	packRelative  = []string{"now", "today", "tomorrow"}
+	packReasons   = []string{reasonQuantifier, reasonSubjective, reasonUnknownWord}
+	packUnitCodes = []string{"s", "min", "h", "day", "mm", "cm", "m", "km", "mg", "g", "kg", "ml", "cl", "l", "%"}
+)
+
+// lint holds a pack to its rules.
+func (p *Pack) lint() error {
+	if !business.ValidLanguage(p.Language) || p.Version == "" || p.Head != "last" && p.Head != "first" {
+		return errors.New("language, version and head (last or first) are required")
+	}
+	if len(p.Months) != 12 {
+		return errors.New("months has twelve lists, January first")
+	}
+	if p.Decimal != "." && p.Decimal != "," || p.Group != "." && p.Group != "," || p.Group == p.Decimal {
+		return errors.New("decimal is . or , and group the other one")
+	}
+	for name, keys := range map[string]struct{ have, known []string }{
+		"fields": {keysOf(p.Fields), packFields}, "field_verbs": {keysOf(p.FieldVerbs), packFields}, "comparators": {keysOf(p.Comparators), packOps},
+		"weekdays": {keysOf(p.Weekdays), packWeekdays}, "relative_dates": {keysOf(p.RelativeDates), packRelative},
+		"content_always": {keysOf(p.ContentAlways), packReasons}, "units": {keysOf(p.Units), packUnitCodes},
+	} {
+		for _, k := range keys.have {
+			if !slices.Contains(keys.known, k) {
+				return fmt.Errorf("%s has an unknown key %q: use one of %s", name, k, strings.Join(keys.known, ", "))
+			}
+		}
+	}
+	for word := range p.phrases() {
+		if word == "" || strings.ToLower(word) != word || strings.TrimSpace(word) != word || strings.Contains(word, "  ") {
+			return fmt.Errorf("%q is not written in lower case with single spaces", word)
+		}
+	}
+	return p.lintFunctionWords()
+}
+
+// lintFunctionWords keeps content out of the words that need no use: each such word would let a question be answered that was not understood.
+func (p *Pack) lintFunctionWords() error {
+	function := map[string]bool{}
+	for _, w := range p.FunctionWords {
+		if strings.Contains(w, " ") {
+			return fmt.Errorf("the function word %q is a phrase: list its words", w)
+		}
+		function[w] = true
+	}
+	content := [][]string{p.ForbiddenFunctionWords, p.LocationNouns, p.FreeWords, p.Negations, p.Anaphora, p.Nearest, p.Holidays, p.WhUnsupported, p.States.Open, p.States.Closed}
+	for _, m := range []map[string][]string{p.ContentAlways, p.Weekdays, p.RelativeDates, p.FieldVerbs} {
+		for _, k := range keysOf(m) {
+			content = append(content, m[k])
+		}
+	}
+	for _, list := range content {
+		for _, w := range list {
+			if function[w] {
+				return fmt.Errorf("%q is a function word and a word with content: it must be one of them", w)
+			}
+		}
+	}
+	for _, w := range p.Prepositions {
+		if !function[w] {
+			return fmt.Errorf("the preposition %q is no function word", w)
+		}
+	}
+	for _, w := range p.CoreFunctionWords {
+		if !function[w] && !slices.Contains(p.Conjunctions.And, w) && !slices.Contains(p.Conjunctions.Or, w) {
+			return fmt.Errorf("the core function word %q is no function word", w)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+package answer
+
+import "slices"
+
+// liveSource answers fields that the schema binds to a stream (hybrid.resolve).
+type liveSource struct {
+	readings Readings
+	used     []observation
+	fault    error // the readings could not be read: no status follows
+}
+
+// stated is what the latest reading says about a field of a record at a location.
+func (s *liveSource) stated(a *asking, record int, field, location, key string) stated {
+	out := stated{status: verdictNotPublished, truth: verdictUnknown, live: key}
+	stream := a.streams[key]
+	if stream == nil || s.fault != nil || (location == "") != (stream.ScopedBy == "") {
+		return out
+	}
+	var subject *Key
+	if stream.Subject != "" {
+		k := a.keyOf(record)
+		if k.Type != stream.Subject {
+			return out
+		}
+		subject = &k
+	}
+	found, err := a.observe(s.readings, stream, subject, a.call.Now)
+	if err != nil {
+		s.fault = err
+		return out
+	}
+	for i := range found {
+		o := found[i]
+		if o.Location != location {
+			continue
+		}
+		out.status, out.value = verdictPublished, o.Value
+		switch stream.Kind {
+		case "bool":
+			out.truth = truthOf(string(o.Value) == "true")
+		case "text":
+			out.status = verdictStatedInText
+		default:
+			n, ok := decimal(o.Value)
+			if !ok {
+				continue
+			}
+			out.span = &interval{low: n, high: n, unit: stream.Unit, money: stream.Kind == "money"}
+			if stream.Kind == "count" {
+				out.truth = truthOf(n.Sign() > 0)
+			}
+		}
+		out.reading = &o
+	}
+	return out
+}
+
+// keep notes a reading that a proposition used. A stale one does not establish the present.
+func (s *liveSource) keep(o *observation, field string, r *result) {
+	if !slices.ContainsFunc(s.used, func(u observation) bool { return sameReading(&u, o) }) {
+		s.used = append(s.used, *o)
+	}
+	if o.stale() {
+		r.fieldReason(field, reasonStale)
+	}
+}
+
+func sameReading(a, b *observation) bool {
+	same := a.Subject == nil && b.Subject == nil || a.Subject != nil && b.Subject != nil && *a.Subject == *b.Subject
+	return same && a.Stream == b.Stream && a.Location == b.Location
+}

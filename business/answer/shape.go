@@ -1,0 +1,416 @@
+package answer
+
+import "slices"
+
+// slot is a place in a clause shape that a piece can fill.
+type slot uint8
+
+const (
+	slotRecord slot = iota
+	slotType
+	slotAnaphor
+	slotExist
+	slotTypeVerb // a type word in the place of a verb
+	slotProfile
+	slotBool
+	slotTerm
+	slotListNoun
+	slotOwnVerb
+	slotListVerb
+	slotField      // record field without scope
+	slotScoped     // record field per location
+	slotPresence   // stock or availability
+	slotPlaceField // hours, phone, email, address
+	slotHoursField // hours
+	slotFieldVerb  // names a field beside its phrase
+	slotComparison // with an amount or quantity
+	slotDistance   // with a length
+	slotPlace
+	slotPlaceNoun
+	slotDay
+	slotTime
+	slotHoliday
+	slotState
+	slotNearest
+	slotSelector
+	slotNegation
+)
+
+// group is a member of a shape: pieces that fill one of the slots, at least min and at most max of them.
+type group struct {
+	slots    []slot
+	min, max int
+}
+
+// shape is one licensed combination of pieces. Nothing outside this table can be resolved.
+type shape struct {
+	name   string
+	groups []group
+	fits   func(c *Compiled, a *assignment) bool // what the kinds alone do not say; nil for nothing
+}
+
+func one(s ...slot) group           { return group{s, 1, 1} }
+func optional(s ...slot) group      { return group{s, 0, 1} }
+func upTo(n int, s ...slot) group   { return group{s, 0, n} }
+func someOf(n int, s ...slot) group { return group{s, 1, n} }
+
+// shapes is the closed list, as data. The order decides between shapes that use equally much of a clause.
+var shapes = []shape{
+	{"S8", []group{one(slotPresence), one(slotRecord, slotAnaphor), optional(slotPlace), optional(slotPlaceNoun), optional(slotExist)}, (*Compiled).fitsPresence},
+	{"S8", []group{one(slotRecord), one(slotPlace), optional(slotPlaceNoun), optional(slotExist)}, (*Compiled).fitsAvailable},
+	{"S7", []group{one(slotRecord, slotType, slotAnaphor), one(slotComparison), optional(slotExist), optional(slotField), optional(slotFieldVerb)}, (*Compiled).fitsComparison},
+	{"S6", []group{one(slotRecord, slotType, slotAnaphor), one(slotBool), optional(slotExist, slotTypeVerb), optional(slotNegation)}, fitsNegation},
+	{"S4", []group{someOf(4, slotField), optional(slotRecord, slotType, slotAnaphor), upTo(2, slotFieldVerb), optional(slotSelector)}, fitsFieldVerb},
+	{"S4", []group{someOf(4, slotScoped), one(slotRecord, slotAnaphor), optional(slotPlace), optional(slotPlaceNoun), optional(slotSelector)}, nil},
+	{"S5", []group{someOf(4, slotPlaceField), upTo(2, slotPlace), upTo(2, slotPlaceNoun), optional(slotSelector), optional(slotFieldVerb)}, fitsFieldVerb},
+	{"S5", []group{someOf(3, slotHoursField), upTo(2, slotPlace), upTo(2, slotPlaceNoun), optional(slotSelector), optional(slotDay), optional(slotTime), optional(slotHoliday)}, nil},
+	{"S5", []group{one(slotState), upTo(2, slotPlace), upTo(2, slotPlaceNoun), optional(slotDay), optional(slotTime), optional(slotHoliday), optional(slotExist)}, nil},
+	{"S3", []group{one(slotTerm), optional(slotListNoun), optional(slotOwnVerb, slotListVerb, slotTypeVerb), optional(slotNegation)}, (*Compiled).fitsList},
+	{"S11", []group{one(slotSelector), one(slotType), optional(slotExist), optional(slotBool), optional(slotComparison), optional(slotField), optional(slotFieldVerb), optional(slotNegation)}, (*Compiled).fitsComparison},
+	{"S9", []group{one(slotNearest, slotDistance), someOf(2, slotPlaceNoun), optional(slotSelector), optional(slotExist)}, nil},
+	{"S1", []group{one(slotRecord, slotType), optional(slotExist, slotTypeVerb), optional(slotNegation)}, fitsVerbNegation},
+	{"S2", []group{one(slotProfile), optional(slotExist, slotTypeVerb), optional(slotNegation)}, fitsNegation},
+	{"S10", []group{one(slotListNoun), optional(slotSelector), optional(slotOwnVerb, slotListVerb)}, fitsNoun},
+}
+
+// assignment is a shape with the pieces that fill it.
+type assignment struct {
+	shape  *shape
+	clause *clause
+	used   []bool // parts of the clause
+	filled map[slot][]*part
+	tokens int // how many tokens it uses
+}
+
+// part is the one piece in a slot, nil without one.
+func (a *assignment) part(slots ...slot) *part {
+	for _, s := range slots {
+		if p := a.filled[s]; len(p) > 0 {
+			return p[0]
+		}
+	}
+	return nil
+}
+
+// whole reports whether the clause is exactly the shape.
+func (a *assignment) whole() bool { return len(a.clause.loose) == 0 && !slices.Contains(a.used, false) }
+
+// onlyWords reports whether nothing is left over but words that are always an obligation: no noun that the publisher may not have.
+func (a *assignment) onlyWords() bool {
+	for i, p := range a.clause.parts {
+		if !a.used[i] && p.kind != kindContent {
+			return false
+		}
+	}
+	return len(a.clause.loose) == 0
+}
+
+// slots are the slots that a piece can fill.
+func (c *Compiled) slots(p *part) []slot {
+	switch p.kind {
+	case kindRecord:
+		return []slot{slotRecord}
+	case kindType:
+		if p.address {
+			return []slot{slotTypeVerb, slotType}
+		}
+		return []slot{slotType}
+	case kindAnaphor:
+		return []slot{slotAnaphor}
+	case kindProfile:
+		if len(p.bools) > 0 {
+			return []slot{slotBool, slotProfile}
+		}
+		return []slot{slotProfile}
+	case kindBool:
+		return []slot{slotBool}
+	case kindTerm:
+		return []slot{slotTerm}
+	case kindListNoun:
+		return []slot{slotListNoun}
+	case kindVerb:
+		return verbSlots(p)
+	case kindField:
+		return c.fieldSlots(p)
+	case kindComparison:
+		if !p.compare.literal.money && units[p.compare.literal.unit].dimension == "length" {
+			return []slot{slotComparison, slotDistance}
+		}
+		return []slot{slotComparison}
+	case kindFree:
+		return []slot{slotComparison}
+	}
+	if s, ok := plainSlots[p.kind]; ok {
+		return []slot{s}
+	}
+	return nil
+}
+
+// plainSlots are the kinds that fill one slot only. The others fill none: they are always left over.
+var plainSlots = map[kind]slot{
+	kindPlace: slotPlace, kindPlaceNoun: slotPlaceNoun, kindWeekday: slotDay, kindDate: slotDay, kindRelative: slotDay, kindTime: slotTime,
+	kindHoliday: slotHoliday, kindState: slotState, kindNearest: slotNearest, kindSelector: slotSelector, kindNegation: slotNegation,
+}
+
+func verbSlots(p *part) (out []slot) {
+	if p.role&roleOwn != 0 {
+		out = append(out, slotOwnVerb)
+	}
+	if p.role&roleList != 0 {
+		out = append(out, slotListVerb)
+	}
+	if p.role&roleField != 0 {
+		out = append(out, slotFieldVerb)
+	}
+	if p.role&roleExist != 0 {
+		out = append(out, slotExist)
+	}
+	return out
+}
+
+// fieldSlots are those of a field phrase. A phrase that names two fields is understood as neither.
+func (c *Compiled) fieldSlots(p *part) []slot {
+	if len(p.values) != 1 {
+		return nil
+	}
+	switch f := p.values[0]; {
+	case f == "hours":
+		return []slot{slotPlaceField, slotHoursField}
+	case placeField(f):
+		return []slot{slotPlaceField}
+	case f == "stock", f == "available":
+		return []slot{slotPresence}
+	case c.scopedField(f):
+		return []slot{slotScoped}
+	}
+	return []slot{slotField}
+}
+
+// assign finds the shape that uses most of a clause; nil when none applies.
+func (c *Compiled) assign(cl *clause) *assignment {
+	var best *assignment
+	for i := range shapes {
+		for _, verbFirst := range []bool{true, false} {
+			if a := c.fill(&shapes[i], cl, verbFirst); a != nil && (best == nil || a.tokens > best.tokens) {
+				best = a
+			}
+		}
+	}
+	return best
+}
+
+// fill gives the pieces of a clause to the groups of a shape, the longest first. A type word after the pronoun of a question is tried as a verb and as a noun.
+func (c *Compiled) fill(s *shape, cl *clause, verbFirst bool) *assignment {
+	a := &assignment{shape: s, clause: cl, used: make([]bool, len(cl.parts)), filled: map[slot][]*part{}}
+	counts := make([]int, len(s.groups))
+	longest := make([]int, len(cl.parts))
+	for i := range longest {
+		longest[i] = i
+	}
+	slices.SortStableFunc(longest, func(x, y int) int { return cl.parts[y].to - cl.parts[y].from - cl.parts[x].to + cl.parts[x].from })
+	for _, i := range longest {
+		p := &cl.parts[i]
+		able := c.slots(p)
+		if !verbFirst {
+			slices.Reverse(able)
+		}
+		if g, filled, ok := a.place(able, counts); ok {
+			counts[g]++
+			a.used[i] = true
+			a.filled[filled] = append(a.filled[filled], p)
+			a.tokens += p.to - p.from
+		}
+	}
+	for g := range s.groups {
+		if counts[g] < s.groups[g].min {
+			return nil
+		}
+	}
+	if s.fits != nil && !s.fits(c, a) {
+		return nil
+	}
+	return a
+}
+
+// place finds the first group with room for one of the slots.
+func (a *assignment) place(able []slot, counts []int) (group int, filled slot, ok bool) {
+	for _, s := range able {
+		for g := range a.shape.groups {
+			if counts[g] < a.shape.groups[g].max && slices.Contains(a.shape.groups[g].slots, s) {
+				return g, s, true
+			}
+		}
+	}
+	return 0, 0, false
+}
+
+// release gives a piece back: it is left over.
+func (a *assignment) release(s slot) {
+	for _, p := range a.filled[s] {
+		for i := range a.clause.parts {
+			if &a.clause.parts[i] == p {
+				a.used[i] = false
+				a.tokens -= p.to - p.from
+			}
+		}
+	}
+	delete(a.filled, s)
+}
+
+// fitsNegation keeps a negation only where it negates the attribute.
+func fitsNegation(_ *Compiled, a *assignment) bool {
+	if p := a.part(slotBool, slotProfile, slotTerm); a.part(slotNegation) != nil && (p == nil || !p.negated) {
+		a.release(slotNegation)
+	}
+	return true
+}
+
+// fitsVerbNegation keeps a negation of the verb: it does not change whether something exists.
+func fitsVerbNegation(_ *Compiled, a *assignment) bool {
+	if n := a.part(slotNegation); n != nil && !n.verbal {
+		a.release(slotNegation)
+	}
+	return true
+}
+
+// fitsPresence needs a location only where presence is stated per location.
+func (c *Compiled) fitsPresence(a *assignment) bool {
+	if !c.scopedField(a.part(slotPresence).values[0]) {
+		a.release(slotPlace)
+		a.release(slotPlaceNoun)
+	}
+	return true
+}
+
+// fitsAvailable licenses a record at a location only where the schema says so (XP-IDENTITY-008).
+func (c *Compiled) fitsAvailable(*assignment) bool { return c.scopedField("available") }
+
+// fitsFieldVerb keeps a verb of a field only beside that field.
+func fitsFieldVerb(_ *Compiled, a *assignment) bool {
+	for _, v := range a.filled[slotFieldVerb] {
+		if !slices.ContainsFunc(v.fieldVerb(), func(f string) bool {
+			named := func(p *part) bool { return p.values[0] == f }
+			return slices.ContainsFunc(a.filled[slotField], named) || slices.ContainsFunc(a.filled[slotPlaceField], named)
+		}) {
+			a.release(slotFieldVerb)
+			break
+		}
+	}
+	return true
+}
+
+// fitsComparison needs the field that is compared to be a field of its own, and no other field beside it.
+func (c *Compiled) fitsComparison(a *assignment) bool {
+	p := a.part(slotComparison)
+	if p == nil {
+		a.release(slotField)
+		a.release(slotFieldVerb)
+		return fitsNegation(c, a)
+	}
+	field := c.comparedField(a)
+	if field == "" || p.compare.free && a.part(slotExist, slotType, slotSelector) != nil {
+		return false // "do you have a free room", "which rooms are free" may ask whether one is vacant
+	}
+	if f := a.part(slotField); f != nil && f.values[0] != field {
+		a.release(slotField)
+	}
+	if v := a.part(slotFieldVerb); v != nil && !slices.Contains(v.fieldVerb(), field) {
+		a.release(slotFieldVerb)
+	}
+	return fitsNegation(c, a)
+}
+
+// comparedField is the field that a comparison is about: the one named, the one implied, or the only one of its dimension. "" when there is none.
+func (c *Compiled) comparedField(a *assignment) string {
+	p := a.part(slotComparison)
+	if f := a.part(slotField); f != nil && p.compare.field == "" && !p.compare.free {
+		return f.values[0]
+	}
+	if p.compare.field != "" {
+		return p.compare.field
+	}
+	if v := a.part(slotFieldVerb); v != nil && len(v.fieldVerb()) == 1 {
+		return v.fieldVerb()[0]
+	}
+	return c.fieldOfUnit(p.compare.literal)
+}
+
+// fieldOfUnit is the one field of records that is measured in the dimension of a literal.
+func (c *Compiled) fieldOfUnit(v literal) string {
+	switch {
+	case v.money:
+		return "price"
+	case units[v.unit].dimension == "time":
+		return "duration"
+	case v.unit == "":
+		return ""
+	}
+	found := ""
+	for _, key := range keysOf(c.schema.Attributes) {
+		a := c.schema.Attributes[key]
+		if _, ok := unitFactor(v.unit, a.Unit); !ok || a.Kind != "quantity" || a.ScopedBy != "" {
+			continue
+		}
+		name := key
+		if a.Field != "" {
+			name = a.Field
+		}
+		if found != "" && found != name {
+			return ""
+		}
+		found = name
+	}
+	return found
+}
+
+// fitsList needs one list. See named for what a whole question about it needs besides.
+func (c *Compiled) fitsList(a *assignment) bool {
+	fitsNegation(c, a)
+	if a.part(slotListNoun) == nil {
+		a.release(slotListVerb)
+	}
+	return len(c.listsOf(a)) == 1
+}
+
+// named reports whether a word says which list a term is asked of: the list's noun, a verb of its own, or a type word as a verb. A clause of nothing but the
+// term needs none. Without it the term is in the list, and the question may be about something else ("Do you sell Audi?").
+func (a *assignment) named() bool {
+	if a.part(slotListNoun, slotOwnVerb, slotTypeVerb) != nil {
+		return true
+	}
+	own := 0
+	for _, p := range a.clause.parts {
+		if !p.inherited {
+			own++
+		}
+	}
+	return a.clause.bare && own == 1 && len(a.clause.loose) == 0
+}
+
+// listsOf are the lists that a term is asked about.
+func (c *Compiled) listsOf(a *assignment) []string {
+	var lists []string
+	for _, t := range a.part(slotTerm).targets {
+		list := c.terms[t].list
+		noun, verb := a.part(slotListNoun), a.part(slotOwnVerb)
+		if noun != nil && !slices.Contains(noun.values, list) || verb != nil && !slices.Contains(verb.ownLists(), list) {
+			continue
+		}
+		if !slices.Contains(lists, list) {
+			lists = append(lists, list)
+		}
+	}
+	return lists
+}
+
+// fitsNoun needs one list, and its own verb.
+func fitsNoun(_ *Compiled, a *assignment) bool {
+	noun := a.part(slotListNoun)
+	if len(noun.values) != 1 {
+		return false
+	}
+	if v := a.part(slotOwnVerb); v != nil && !slices.Contains(v.ownLists(), noun.values[0]) {
+		a.release(slotOwnVerb)
+	}
+	return true
+}
