@@ -63,7 +63,9 @@ var table = map[string]pkg{
 
 	"business":        {imports: values, third: []string{"golang.org/x/text"}, pure: true},
 	"business/answer": {imports: join(values, []string{"business", "business/hours"}), third: []string{"golang.org/x/text"}, pure: true},
-	"business/hours":  {imports: values, pure: true},
+	// answertest makes questions with known answers over the samples, and judges what the engine says.
+	"business/answer/answertest": {imports: join(values, []string{"business", "business/answer", "business/bundle", "examples"})},
+	"business/hours":             {imports: values, pure: true},
 	// bundle reads and writes the forms a business imports and exports; it knows no clock and no disk.
 	"business/bundle":   {imports: join(values, []string{"business", "business/hours"}), third: []string{"golang.org/x/text"}, pure: true},
 	"business/bizhttp":  {imports: join(foundations, []string{"business", "business/answer", "business/hours", "business/bundle"})},

@@ -1,0 +1,100 @@
+package answertest_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"sayso/business/answer"
+	"sayso/business/answer/answertest"
+)
+
+// label is one labelled question: testdata/questions.json and own_questions.json. unresolved are words that have to be named, field:x a requested field that
+// is not published; other entries may stand beside them.
+type label struct {
+	ID, Pub, Lang, Q    string
+	Status              answer.Status
+	Unresolved, Missing []string
+	Polarity, Note      string
+}
+
+func labels(tb testing.TB, name string) []label {
+	tb.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var list []label
+	if err := json.Unmarshal(text, &list); err != nil {
+		tb.Fatal(err)
+	}
+	return list
+}
+
+// differs says how an outcome differs from its label.
+func (l *label) differs(out *answer.Outcome) []string {
+	var found []string
+	if out.Coverage.Status != l.Status {
+		found = append(found, "status "+string(out.Coverage.Status)+", want "+string(l.Status))
+	}
+	if l.Polarity != "" && answertest.Polarity(out) != l.Polarity {
+		found = append(found, "polarity "+answertest.Polarity(out)+", want "+l.Polarity)
+	}
+	var missing []string
+	if out.Clarification != nil {
+		for _, m := range out.Clarification.Missing {
+			missing = append(missing, m.Name)
+		}
+	}
+	if !slices.Equal(missing, l.Missing) && !(len(missing) == 0 && len(l.Missing) == 0) {
+		found = append(found, "another missing")
+	}
+	for _, word := range l.Unresolved {
+		if !answertest.Named(out, word) {
+			found = append(found, "does not name "+word)
+		}
+	}
+	return found
+}
+
+// ask asks a labelled question of a planted sample and holds the outcome to what is true of every one.
+func ask(t *testing.T, all answertest.Worlds, l *label) *answer.Outcome {
+	t.Helper()
+	w := all[l.Pub]
+	if w == nil {
+		t.Fatalf("%s: no sample %q", l.ID, l.Pub)
+	}
+	out, err := w.Ask(l.Q, l.Lang)
+	if err != nil {
+		t.Fatalf("%s %q: %v", l.ID, l.Q, err)
+	}
+	for _, flaw := range append(answertest.Leaks(w, out), answertest.Flaws(l.Q, out)...) {
+		t.Errorf("%s %q: %s", l.ID, l.Q, flaw)
+	}
+	return out
+}
+
+func TestLabelledQuestions(t *testing.T) {
+	all := worlds(t)
+	for _, file := range []struct {
+		name string
+		size int
+	}{{"questions.json", 90}, {"own_questions.json", 100}} {
+		list := labels(t, file.name)
+		if len(list) != file.size {
+			t.Errorf("%s: %d questions, want %d", file.name, len(list), file.size)
+		}
+		right := 0
+		for i := range list {
+			out := ask(t, all, &list[i])
+			if found := list[i].differs(out); len(found) > 0 {
+				t.Errorf("%s %q: %v; unresolved %+v", list[i].ID, list[i].Q, found, out.Coverage.Unresolved)
+				continue
+			}
+			right++
+		}
+		t.Logf("%s: %d of %d", file.name, right, len(list))
+	}
+}

@@ -1,0 +1,5 @@
+//go:build race
+
+package answertest_test
+
+const raceEnabled = true
