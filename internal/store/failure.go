@@ -75,7 +75,7 @@ func again(err error) bool {
 
 const (
 	firstPause = 2 * time.Millisecond
-	lastPause  = 250 * time.Millisecond
+	lastPause  = 60 * time.Millisecond
 )
 
 // Retry runs attempt until it succeeds, fails for good, or has run attempts times. Pauses double and are drawn at random, so that two losers do not meet

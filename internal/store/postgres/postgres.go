@@ -18,7 +18,7 @@ import (
 const (
 	// attempts at a transaction that other replicas or a broken connection make fail: some seconds in all, which outlasts a restart of the server and
 	// a replica that writes to the same publisher without a pause.
-	attempts = 64
+	attempts = 256
 	// readAttempts are for connections that broke while they were idle; a reader is told soon that the server is away.
 	readAttempts = 8
 	// Operations that the store named itself are forgotten after ownLife: no attempt of theirs is under way any more. Every sweepEvery-th commit does it.
