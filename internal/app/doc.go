@@ -37,8 +37,8 @@
 //	DATA/keys/                                0700, as are the folders in it; files 0600
 //	DATA/keys/seal.age | seal.key             the sealing identity, under the passphrase or plain
 //	DATA/keys/proof.key                       32 bytes, from which tokens of domain proofs are derived
-//	DATA/keys/registry/registry-XXXXXXXX.key  registry keys
-//	DATA/keys/publishers/SLUG/SLUG-XXXXXXXX.key
+//	DATA/keys/registry/registry-HASH.key      registry keys
+//	DATA/keys/publishers/SLUG/SLUG-HASH.key
 //
 // Every .key file but seal.key and root.key is an age file for the sealing identity; private keys are JWKs. The eight digits begin the SHA-256 of the public
 // half in base64url. A key file is written before the row that names it: what a crash leaves is a file without a row, which is harmless. Another [Keyring] can

@@ -153,7 +153,7 @@ func (k *KeyFiles) ProofSecret() ([]byte, error) {
 	return secret, err
 }
 
-// keyID is PREFIX-XXXXXXXX with 8 hex digits of SHA-256(x): the form of business.PublisherKid.
+// keyID is PREFIX-HASH, HASH being 8 hex digits of SHA-256(x): the form of business.PublisherKid.
 func keyID(prefix, x string) string {
 	sum := sha256.Sum256([]byte(x))
 	return prefix + "-" + hex.EncodeToString(sum[:4])

@@ -148,8 +148,8 @@ func newRegistryKeySign(e *env) *cobra.Command {
 		Short: "Sign with the root, where the root is",
 		Long: "Sign runs where root.key is and needs neither registry nor network. It signs the entry of a new registry key, or with --revoke the withdrawal of one, and prints what sayso keys registry install " +
 			"takes. Before it signs an entry it prints kid and thumbprint: compare them with what prepare printed.\n\n" + registryKeyProcedure,
-		Example: "  sayso keys registry sign entry.json --root-key /media/root/root.key > signed.json\n" +
-			"  sayso keys registry sign --revoke registry-0123abcd --reason key_compromise --root-key /media/root/root.key > withdrawal.json",
+		Example: "  sayso keys registry sign entry.json --root-key offline/root.key > signed.json\n" +
+			"  sayso keys registry sign --revoke registry-0123abcd --reason key_compromise --root-key offline/root.key > withdrawal.json",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {

@@ -212,7 +212,7 @@ func FuzzAsk(f *testing.F) {
 	f.Add("ＨＯＷ ﬁlling №５ ½ ١٢ Ⅻ İ ß e\u0301", "es", uint8(1))
 	f.Fuzz(func(t *testing.T, query, language string, which uint8) {
 		if !utf8.ValidString(query) || !utf8.ValidString(language) {
-			t.Skip("no JSON text")
+			return // no JSON text holds it
 		}
 		w := all[answertest.Small[int(which)%len(answertest.Small)]]
 		out, err := w.Ask(query, language)

@@ -48,11 +48,10 @@ func TestI3SameSnapshotSameBytes(t *testing.T) {
 	t.Setenv("LANG", "tr_TR.UTF-8")
 	local := time.Local
 	defer func() { time.Local = local }()
+	// Questions of G5 are asked of a copy of their own.
+	questions = slices.DeleteFunc(slices.Clone(questions), func(q *answertest.Question) bool { return q.Gen == "G5" })
 	rapid.Check(t, func(t *rapid.T) {
 		q := rapid.SampledFrom(questions).Draw(t, "question")
-		if q.Gen == "G5" {
-			t.Skip("asked of a copy")
-		}
 		first := answertest.Bytes(outcome(t, q.World, q.Text(), q.Lang))
 		time.Local = time.FixedZone("far", 13*3600)
 		second := answertest.Bytes(outcome(t, again[q.World.Name], q.Text(), q.Lang))
