@@ -2,14 +2,12 @@ package answer
 
 import (
 	"fmt"
-	"time"
+
+	"sayso/business/coverage"
 )
 
-// StandardLife is how long an answer without live readings may be relied on.
-const StandardLife = 15 * time.Minute
-
 // Answer evaluates one call with the handler it names. Errors are *CallError for a caller's fault; anything else is a fault of this side (-32603).
-func (c *Compiled) Answer(call Call, readings Readings) (*Outcome, error) {
+func (c *Compiled) Answer(call coverage.Call, readings Readings) (*coverage.Outcome, error) {
 	switch call.Handler {
 	case "knowledge.search":
 		return c.search(call, nil, false)

@@ -6,6 +6,7 @@ import (
 
 	"sayso/business"
 	"sayso/business/answer"
+	"sayso/business/coverage"
 	"sayso/jcs"
 )
 
@@ -51,7 +52,7 @@ func BenchmarkSearch(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
 				arguments := jcs.Raw(fmt.Sprintf(`{"query":%q}`, questions[i%len(questions)]))
-				if _, err := c.Answer(answer.Call{Tool: "search", Handler: "knowledge.search", Arguments: arguments, Now: now}, nil); err != nil {
+				if _, err := c.Answer(coverage.Call{Tool: "search", Handler: "knowledge.search", Arguments: arguments, Now: now}, nil); err != nil {
 					b.Fatal(err)
 				}
 			}

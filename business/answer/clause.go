@@ -3,6 +3,8 @@ package answer
 import (
 	"slices"
 	"strings"
+
+	"sayso/business/coverage"
 )
 
 // part is a piece in a clause: its own, or taken from a clause beside it.
@@ -368,7 +370,7 @@ func (c *clause) takeSubject(before, after *clause) {
 			return
 		}
 		if len(before.loose) > 0 || len(before.subjects()) > 1 {
-			c.reason = reasonUnknownWord // what is referred to is something this publisher does not name
+			c.reason = coverage.ReasonUnknownWord // what is referred to is something this publisher does not name
 			return
 		}
 	}
@@ -376,7 +378,7 @@ func (c *clause) takeSubject(before, after *clause) {
 		if s := after.subjects(); len(s) == 1 {
 			c.parts = append(c.parts, s...)
 		} else if len(after.loose) > 0 {
-			c.reason = reasonUnknownWord
+			c.reason = coverage.ReasonUnknownWord
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"sayso/business/coverage"
 	"sayso/business/hours"
 )
 
@@ -34,7 +35,7 @@ const (
 	maxCandidates = 51   // records of one piece: one more than options show
 )
 
-var errTooComplex = &CallError{Code: "query_too_complex", Path: "/query", Message: "/query: the question has too many words or readings; ask in shorter questions"}
+var errTooComplex = &coverage.CallError{Code: "query_too_complex", Path: "/query", Message: "/query: the question has too many words or readings; ask in shorter questions"}
 
 // reader finds the pieces of one question.
 type reader struct {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"sayso/business"
+	"sayso/business/coverage"
 	"sayso/jcs"
 )
 
@@ -19,7 +20,7 @@ func (a *asking) answerCriteria() error {
 		if len(r.open) > 0 {
 			r.close()
 		}
-		r.criteria = []Criterion{c.Criterion}
+		r.criteria = []coverage.Criterion{c.Criterion}
 		a.results = append(a.results, r)
 	}
 	return nil
@@ -28,7 +29,7 @@ func (a *asking) answerCriteria() error {
 // fault is a criterion that cannot be evaluated as it is written.
 func (c *criterionAsked) fault(member, message string) error {
 	at := pointer(c.at, member)
-	return &CallError{Code: codeInvalid, Path: at, Message: at + ": " + message}
+	return &coverage.CallError{Code: coverage.InvalidArguments, Path: at, Message: at + ": " + message}
 }
 
 func (a *asking) answerCriterion(c *criterionAsked, r *result) error {
@@ -38,22 +39,22 @@ func (a *asking) answerCriterion(c *criterionAsked, r *result) error {
 	s := subjects{chosen: c.ID != ""}
 	if c.ID == "" {
 		s.typ, s.records = c.Type, a.byType[c.Type]
-	} else if i, ok := a.record[Key{c.Type, c.ID}]; ok {
+	} else if i, ok := a.record[coverage.Key{Type: c.Type, ID: c.ID}]; ok {
 		s.records = []int{i}
 	}
 	if len(s.records) == 0 {
 		text := c.Type
 		if c.ID != "" {
-			text = Key{c.Type, c.ID}.String()
+			text = coverage.Key{Type: c.Type, ID: c.ID}.String()
 		}
-		r.gap(Gap{Text: text, Reason: reasonNotPublished})
+		r.gap(coverage.Gap{Text: text, Reason: coverage.ReasonNotPublished})
 		return nil
 	}
 	switch c.Op {
 	case "exists":
 		r.shape = "S4"
 		if a.scopedField(c.Field) {
-			r.gap(Gap{Field: c.Field, Reason: reasonNoRelation})
+			r.gap(coverage.Gap{Field: c.Field, Reason: coverage.ReasonRelationNotPublished})
 			return nil
 		}
 		if len(s.records) > 1 && !a.alike(s.records, []string{c.Field}, "") {
@@ -70,7 +71,7 @@ func (a *asking) answerCriterion(c *criterionAsked, r *result) error {
 		}
 		r.shape = "S6"
 		p := &part{piece: piece{raw: string(c.Value)}, negated: !want}
-		a.verdicts(s, r, true, func(i int) (Proposition, stated, string) { return a.boolOf(i, []string{c.Field}, p) })
+		a.verdicts(s, r, true, func(i int) (coverage.Proposition, stated, string) { return a.boolOf(i, []string{c.Field}, p) })
 	case "contains":
 		return c.fault("op", "contains asks about a list of the business; leave out type")
 	default:
@@ -79,7 +80,7 @@ func (a *asking) answerCriterion(c *criterionAsked, r *result) error {
 			return err
 		}
 		r.shape = "S7"
-		a.verdicts(s, r, true, func(i int) (Proposition, stated, string) { return a.compared(i, c.Field, p) })
+		a.verdicts(s, r, true, func(i int) (coverage.Proposition, stated, string) { return a.compared(i, c.Field, p) })
 	}
 	return nil
 }
@@ -102,7 +103,7 @@ func (a *asking) businessCriterion(c *criterionAsked, r *result) error {
 		}
 		a.membership(r, c.Field, of, &part{piece: piece{raw: id}}, false)
 	case c.Op == "contains":
-		r.gap(Gap{Field: c.Field, Reason: reasonNotPublished})
+		r.gap(coverage.Gap{Field: c.Field, Reason: coverage.ReasonNotPublished})
 	case c.Op == "is":
 		want, err := c.truth()
 		if err != nil {

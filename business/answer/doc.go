@@ -6,7 +6,7 @@
 // An accountant, not a ranker. An answer is resolved when two things are shown: every content word of the question was used by an evaluated proposition, and
 // what was understood in each clause is one of a closed list of shapes. There is no score and no threshold. Where something is left over the answer is
 // partial and unresolved names it; where nothing is established it is not_covered, which says nothing about the business; where one value of the caller's
-// would settle it, it is needs_context, and everything found is withheld. resolved is made from evidence alone, which holds no gap (XP-COVERAGE-001).
+// would settle it, it is needs_context, and everything found is withheld. The statuses and the form of an answer are package coverage.
 //
 // # From words to pieces
 //
@@ -66,7 +66,7 @@
 // # Asking back
 //
 // When candidates differ, one dimension is missing: record, variant, location, date, caller_location, in this order. location, date and caller_location hold
-// for every clause; record and variant belong to one, the first has the bare name, another is record.N with the index of its clause. Clarification.Resume is
+// for every clause; record and variant belong to one, the first has the bare name, another is record.N with the index of its clause. coverage.Clarification.Resume is
 // the next call: the arguments as received, literals untouched, with [AddTo][name] set to the value of an option. Each step leaves fewer dimensions open.
 //
 // # Language packs
@@ -79,6 +79,6 @@
 //
 // knowledge.get, knowledge.neighbors, live.query, live.nearest and branches.nearest read keys, links, readings and positions instead of words and come to the
 // same statuses. hybrid.resolve is knowledge.search with readings: a field that the schema binds to a stream is answered by its latest reading, and a stale one
-// makes the answer partial. InputSchema is the JSON Schema of each handler's arguments. A fault of the caller's is a *CallError; any other error is a fault of
+// makes the answer partial. InputSchema is the JSON Schema of each handler's arguments. A fault of the caller's is a *coverage.CallError; any other error is a fault of
 // this side, and never a status (XP-COVERAGE-009).
 package answer

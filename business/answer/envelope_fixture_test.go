@@ -9,6 +9,7 @@ import (
 
 	"sayso/business"
 	"sayso/business/answer"
+	"sayso/business/coverage"
 	"sayso/jcs"
 	"sayso/jwk"
 )
@@ -51,10 +52,10 @@ func quay() answer.Snapshot {
 // freeDrills are readings that differ by branch, one of them stale after a minute.
 type freeDrills struct{ age time.Duration }
 
-func (f freeDrills) Latest(string, *answer.Key, string) (out []answer.Reading, err error) {
+func (f freeDrills) Latest(string, *coverage.Key, string) (out []answer.Reading, err error) {
 	for i, place := range []string{"north", "south"} {
 		out = append(out, answer.Reading{
-			Stream: "free", Subject: &answer.Key{Type: "tool", ID: "drill"}, Location: place, Value: jcs.Raw(fmt.Sprintf(`"%s %d"`, canary, i)),
+			Stream: "free", Subject: &coverage.Key{Type: "tool", ID: "drill"}, Location: place, Value: jcs.Raw(fmt.Sprintf(`"%s %d"`, canary, i)),
 			ObservedAt: now.Add(-f.age), ReceivedAt: now.Add(-f.age),
 		})
 	}
@@ -115,43 +116,43 @@ func chain(t testing.TB) business.Evidence {
 	}
 }
 
-func frameOf(s answer.Snapshot) answer.Frame {
-	return answer.Frame{Site: s.Site, Publication: s.Publication, Signer: business.KeySigner(quayKey), Latency: 2900 * time.Microsecond}
+func frameOf(s answer.Snapshot) coverage.Frame {
+	return coverage.Frame{Site: s.Site, Publication: s.Publication, Signer: business.KeySigner(quayKey), Latency: 2900 * time.Microsecond}
 }
 
 // envelopeCalls reach every status, by static and live handlers; the literals of their arguments are odd on purpose.
 var envelopeCalls = []struct {
 	name, handler, arguments string
 	age                      time.Duration
-	status                   answer.Status
+	status                   coverage.Status
 }{
-	{"record", "knowledge.get", `{ "records":[{"type":"tool","\u0069d":"drill"}],` + "\n" + `"include":["content"]}`, 0, answer.Resolved},
-	{"question", "knowledge.search", `{"query":"Do you have a drill?","limit":5.0}`, 0, answer.Resolved},
-	{"profile", "knowledge.search", `{"query":"Do you have parking?"}`, 0, answer.Resolved},
-	{"criterion", "knowledge.search", `{"criteria":[{"type":"tool","id":"drill","field":"price","op":"le","value":5.00e1,"unit":"EUR"}],"limit":1e1}`, 0, answer.Resolved},
-	{"nearest", "branches.nearest", `{"caller_location":{"latitude":-0,"longitude":0.15e1},"limit":1.0}`, 0, answer.Resolved},
-	{"live", "live.query", `{"stream":"free","subject":{"type":"tool","id":"drill"},"location":"south"}`, 30 * time.Second, answer.Resolved},
-	{"live stale", "live.query", `{"stream":"free","subject":{"type":"tool","id":"drill"},"location":"south"}`, 2 * time.Minute, answer.Partial},
-	{"missing record", "knowledge.get", `{"records":[{"type":"tool","id":"drill"},{"type":"tool","id":"saw"}]}`, 0, answer.Partial},
-	{"unknown word", "knowledge.search", `{"query":"Do you have a diamond drill in purple?"}`, 0, answer.Partial},
-	{"hours", "knowledge.search", `{"query":"What are your opening hours?"}`, 0, answer.NeedsContext},
-	{"price", "knowledge.search", `{"query":"How much is a ladder?","limit":1e1}`, 0, answer.NeedsContext},
-	{"no position", "branches.nearest", ``, 0, answer.NeedsContext},
-	{"null", "branches.nearest", `null`, 0, answer.NeedsContext},
-	{"live branches", "live.query", `{"stream":"free","subject":{"type":"tool","id":"drill"}}`, time.Second, answer.NeedsContext},
-	{"nothing", "knowledge.search", `{"query":"Do you sell yachts?"}`, 0, answer.NotCovered},
-	{"no record", "knowledge.get", `{"records":[{"type":"tool","id":"saw"}]}`, 0, answer.NotCovered},
-	{"live too old", "live.query", `{"stream":"free","subject":{"type":"tool","id":"drill"},"location":"north"}`, time.Hour, answer.NotCovered},
+	{"record", "knowledge.get", `{ "records":[{"type":"tool","\u0069d":"drill"}],` + "\n" + `"include":["content"]}`, 0, coverage.Resolved},
+	{"question", "knowledge.search", `{"query":"Do you have a drill?","limit":5.0}`, 0, coverage.Resolved},
+	{"profile", "knowledge.search", `{"query":"Do you have parking?"}`, 0, coverage.Resolved},
+	{"criterion", "knowledge.search", `{"criteria":[{"type":"tool","id":"drill","field":"price","op":"le","value":5.00e1,"unit":"EUR"}],"limit":1e1}`, 0, coverage.Resolved},
+	{"nearest", "branches.nearest", `{"caller_location":{"latitude":-0,"longitude":0.15e1},"limit":1.0}`, 0, coverage.Resolved},
+	{"live", "live.query", `{"stream":"free","subject":{"type":"tool","id":"drill"},"location":"south"}`, 30 * time.Second, coverage.Resolved},
+	{"live stale", "live.query", `{"stream":"free","subject":{"type":"tool","id":"drill"},"location":"south"}`, 2 * time.Minute, coverage.Partial},
+	{"missing record", "knowledge.get", `{"records":[{"type":"tool","id":"drill"},{"type":"tool","id":"saw"}]}`, 0, coverage.Partial},
+	{"unknown word", "knowledge.search", `{"query":"Do you have a diamond drill in purple?"}`, 0, coverage.Partial},
+	{"hours", "knowledge.search", `{"query":"What are your opening hours?"}`, 0, coverage.NeedsContext},
+	{"price", "knowledge.search", `{"query":"How much is a ladder?","limit":1e1}`, 0, coverage.NeedsContext},
+	{"no position", "branches.nearest", ``, 0, coverage.NeedsContext},
+	{"null", "branches.nearest", `null`, 0, coverage.NeedsContext},
+	{"live branches", "live.query", `{"stream":"free","subject":{"type":"tool","id":"drill"}}`, time.Second, coverage.NeedsContext},
+	{"nothing", "knowledge.search", `{"query":"Do you sell yachts?"}`, 0, coverage.NotCovered},
+	{"no record", "knowledge.get", `{"records":[{"type":"tool","id":"saw"}]}`, 0, coverage.NotCovered},
+	{"live too old", "live.query", `{"stream":"free","subject":{"type":"tool","id":"drill"},"location":"north"}`, time.Hour, coverage.NotCovered},
 }
 
 // sealed asks the quay and seals what it answers.
-func sealed(t testing.TB, s answer.Snapshot, handler, arguments string, age time.Duration) (answer.Call, *answer.Outcome, []byte) {
+func sealed(t testing.TB, s answer.Snapshot, handler, arguments string, age time.Duration) (coverage.Call, *coverage.Outcome, []byte) {
 	t.Helper()
 	c, err := answer.Compile(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	call := answer.Call{Tool: "quay_" + handler, Handler: handler, Arguments: jcs.Raw(arguments), Now: now}
+	call := coverage.Call{Tool: "quay_" + handler, Handler: handler, Arguments: jcs.Raw(arguments), Now: now}
 	out, err := c.Answer(call, freeDrills{age})
 	if err != nil {
 		t.Fatalf("%s: %v", arguments, err)
@@ -164,7 +165,7 @@ func sealed(t testing.TB, s answer.Snapshot, handler, arguments string, age time
 }
 
 // opened reads an envelope back.
-func opened(t testing.TB, text []byte) (e answer.Envelope) {
+func opened(t testing.TB, text []byte) (e coverage.Envelope) {
 	t.Helper()
 	if err := business.Decode(text, &e); err != nil {
 		t.Fatal(err)

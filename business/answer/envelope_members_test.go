@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"sayso/business"
-	"sayso/business/answer"
+	"sayso/business/coverage"
 	"sayso/jcs"
 )
 
@@ -50,7 +50,7 @@ func declared(of reflect.Type, at string, members map[string]bool) {
 func TestXP_VERSION_003_EnvelopeMembers(t *testing.T) {
 	const file = "testdata/envelope-members-1.0.txt"
 	members := map[string]bool{}
-	declared(reflect.TypeFor[answer.Envelope](), "envelope", members)
+	declared(reflect.TypeFor[coverage.Envelope](), "envelope", members)
 	for _, name := range signing {
 		members["envelope."+name] = true
 	}

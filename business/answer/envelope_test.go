@@ -15,12 +15,13 @@ import (
 
 	"sayso/business"
 	"sayso/business/answer"
+	"sayso/business/coverage"
 	"sayso/jcs"
 )
 
 // Every status verifies to the pinned root with every finding, as the answer to the call that was sent; the text is compact and the same each time.
 func TestXP_INTEGRITY_013_Envelope(t *testing.T) {
-	e, seen := chain(t), map[answer.Status]bool{}
+	e, seen := chain(t), map[coverage.Status]bool{}
 	for _, tt := range envelopeCalls {
 		t.Run(tt.name, func(t *testing.T) {
 			call, out, text := sealed(t, quay(), tt.handler, tt.arguments, tt.age)
@@ -85,7 +86,7 @@ func TestXP_COVERAGE_002_EnvelopeWithholds(t *testing.T) {
 	shown := 0
 	for _, tt := range envelopeCalls {
 		_, _, text := sealed(t, quay(), tt.handler, tt.arguments, tt.age)
-		if tt.status == answer.Resolved || tt.status == answer.Partial {
+		if tt.status == coverage.Resolved || tt.status == coverage.Partial {
 			shown += bytes.Count(text, []byte(canary))
 			continue
 		}
@@ -118,9 +119,9 @@ func TestXP_COVERAGE_002_EnvelopeWithholdsAnyQuestion(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		query := strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 1, 9).Draw(t, "query"), " ")
 		arguments, _ := json.Marshal(map[string]string{"query": query})
-		call := answer.Call{Tool: "ask", Handler: "knowledge.search", Arguments: arguments, Now: now}
+		call := coverage.Call{Tool: "ask", Handler: "knowledge.search", Arguments: arguments, Now: now}
 		out, err := c.Answer(call, nil)
-		var fault *answer.CallError
+		var fault *coverage.CallError
 		if errors.As(err, &fault) {
 			return
 		}
@@ -131,7 +132,7 @@ func TestXP_COVERAGE_002_EnvelopeWithholdsAnyQuestion(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%q: %v", query, err)
 		}
-		if st := out.Coverage.Status; (st == answer.NeedsContext || st == answer.NotCovered) && bytes.Contains(text, []byte(canary)) {
+		if st := out.Coverage.Status; (st == coverage.NeedsContext || st == coverage.NotCovered) && bytes.Contains(text, []byte(canary)) {
 			t.Fatalf("%q is %s and tells:\n%s", query, st, text)
 		}
 	})
@@ -155,7 +156,7 @@ func TestEnvelopeLabelledQuestions(t *testing.T) {
 	}
 	for _, row := range rows {
 		arguments, _ := json.Marshal(map[string]string{"query": row.Q, "language": row.Lang})
-		call := answer.Call{Tool: "search", Handler: "knowledge.search", Arguments: arguments, Now: now}
+		call := coverage.Call{Tool: "search", Handler: "knowledge.search", Arguments: arguments, Now: now}
 		out, err := publishers[row.Pub].Answer(call, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", row.ID, err)
@@ -202,15 +203,15 @@ func TestEnvelopeLocations(t *testing.T) {
 }
 
 // resolvedCall is a call with an outcome that is in order and says next to nothing.
-func resolvedCall() (answer.Call, *answer.Outcome) {
-	return answer.Call{Tool: "ask", Handler: "knowledge.get", Arguments: jcs.Raw(`{"a":1}`), Now: now},
-		&answer.Outcome{Result: jcs.Raw(`{"records":[]}`), Coverage: answer.Coverage{Status: answer.Resolved, Covered: true, AnswersRequest: true}}
+func resolvedCall() (coverage.Call, *coverage.Outcome) {
+	return coverage.Call{Tool: "ask", Handler: "knowledge.get", Arguments: jcs.Raw(`{"a":1}`), Now: now},
+		&coverage.Outcome{Result: jcs.Raw(`{"records":[]}`), Coverage: coverage.Coverage{Status: coverage.Resolved, Covered: true, AnswersRequest: true}}
 }
 
 // X§9: how long an answer may be relied on, and how old what it says is.
 func TestXP_FRESHNESS_003_EnvelopeLife(t *testing.T) {
 	for _, tt := range []struct{ expires, want time.Duration }{
-		{0, answer.StandardLife}, {time.Hour, answer.StandardLife}, {answer.StandardLife, answer.StandardLife}, {59 * time.Second, 59 * time.Second},
+		{0, coverage.StandardLife}, {time.Hour, coverage.StandardLife}, {coverage.StandardLife, coverage.StandardLife}, {59 * time.Second, 59 * time.Second},
 		{10 * time.Second, 10 * time.Second}, {10*time.Second - 1, 10 * time.Second}, {1, 10 * time.Second}, {-time.Hour, 10 * time.Second},
 	} {
 		call, out := resolvedCall()
@@ -239,17 +240,17 @@ func TestXP_FRESHNESS_006_Envelope(t *testing.T) {
 	asOf := `"static_source_as_of":"` + now.Add(-time.Hour-time.Microsecond).Format(time.RFC3339Nano) + `"`
 	for _, tt := range []struct {
 		name string
-		edit func(s *answer.Snapshot, out *answer.Outcome)
+		edit func(s *answer.Snapshot, out *coverage.Outcome)
 		want string
 	}{
-		{"static", func(*answer.Snapshot, *answer.Outcome) {}, `{"sla_seconds":86400,"any_stale":false,` + asOf + `}`},
-		{"live", func(_ *answer.Snapshot, o *answer.Outcome) { o.MaxAge, o.SLA = 1500*time.Millisecond, time.Minute }, `{"max_age_ms":1500,"sla_seconds":60,"any_stale":false,` + asOf + `}`},
-		{"observed this moment", func(_ *answer.Snapshot, o *answer.Outcome) { o.SLA = time.Minute }, `{"max_age_ms":0,"sla_seconds":60,"any_stale":false,` + asOf + `}`},
-		{"stale", func(_ *answer.Snapshot, o *answer.Outcome) {
+		{"static", func(*answer.Snapshot, *coverage.Outcome) {}, `{"sla_seconds":86400,"any_stale":false,` + asOf + `}`},
+		{"live", func(_ *answer.Snapshot, o *coverage.Outcome) { o.MaxAge, o.SLA = 1500*time.Millisecond, time.Minute }, `{"max_age_ms":1500,"sla_seconds":60,"any_stale":false,` + asOf + `}`},
+		{"observed this moment", func(_ *answer.Snapshot, o *coverage.Outcome) { o.SLA = time.Minute }, `{"max_age_ms":0,"sla_seconds":60,"any_stale":false,` + asOf + `}`},
+		{"stale", func(_ *answer.Snapshot, o *coverage.Outcome) {
 			o.MaxAge, o.SLA, o.AnyStale = time.Hour, time.Minute, true
 		}, `{"max_age_ms":3600000,"sla_seconds":60,"any_stale":true,` + asOf + `}`},
-		{"no budget", func(s *answer.Snapshot, _ *answer.Outcome) { s.Publication.Profile.Freshness = nil }, `{"any_stale":false,` + asOf + `}`},
-		{"no state", func(s *answer.Snapshot, _ *answer.Outcome) { s.Publication.State = business.State{} }, `{"sla_seconds":86400,"any_stale":false}`},
+		{"no budget", func(s *answer.Snapshot, _ *coverage.Outcome) { s.Publication.Profile.Freshness = nil }, `{"any_stale":false,` + asOf + `}`},
+		{"no state", func(s *answer.Snapshot, _ *coverage.Outcome) { s.Publication.State = business.State{} }, `{"sla_seconds":86400,"any_stale":false}`},
 	} {
 		s := quay()
 		call, out := resolvedCall()
@@ -304,14 +305,14 @@ func (deadSigner) Sign([32]byte) ([]byte, error) { return nil, errors.New("the t
 // Nothing comes back unsigned, and nothing is signed that contradicts its status.
 func TestEnvelopeRefusals(t *testing.T) {
 	type parts struct {
-		frame *answer.Frame
-		call  *answer.Call
-		out   *answer.Outcome
+		frame *coverage.Frame
+		call  *coverage.Call
+		out   *coverage.Outcome
 	}
-	withheld := func(p parts, s answer.Status) *answer.Coverage {
-		p.out.Coverage = answer.Coverage{Status: s, Unresolved: []answer.Gap{{Reason: "missing_value"}}}
-		if s == answer.NeedsContext {
-			p.out.Clarification = &answer.Clarification{Bound: jcs.Raw("{}"), Resume: answer.Resume{Arguments: jcs.Raw("{}")}}
+	withheld := func(p parts, s coverage.Status) *coverage.Coverage {
+		p.out.Coverage = coverage.Coverage{Status: s, Unresolved: []coverage.Gap{{Reason: "missing_value"}}}
+		if s == coverage.NeedsContext {
+			p.out.Clarification = &coverage.Clarification{Bound: jcs.Raw("{}"), Resume: coverage.Resume{Arguments: jcs.Raw("{}")}}
 		}
 		return &p.out.Coverage
 	}
@@ -321,8 +322,8 @@ func TestEnvelopeRefusals(t *testing.T) {
 		word string // "" when the envelope is made
 	}{
 		{"in order", func(parts) {}, ""},
-		{"needs_context in order", func(p parts) { withheld(p, answer.NeedsContext) }, ""},
-		{"not_covered in order", func(p parts) { withheld(p, answer.NotCovered) }, ""},
+		{"needs_context in order", func(p parts) { withheld(p, coverage.NeedsContext) }, ""},
+		{"not_covered in order", func(p parts) { withheld(p, coverage.NotCovered) }, ""},
 
 		{"no signer", func(p parts) { p.frame.Signer = nil }, "signer"},
 		{"dead signer", func(p parts) { p.frame.Signer = deadSigner{} }, "pulled out"},
@@ -336,38 +337,38 @@ func TestEnvelopeRefusals(t *testing.T) {
 		{"no result", func(p parts) { p.out.Result = nil }, "object"},
 
 		{"XP-COVERAGE-010", func(p parts) { p.out.Coverage.Status = "maybe" }, "four statuses"},
-		{"XP-COVERAGE-001 gap", func(p parts) { p.out.Coverage.Unresolved = []answer.Gap{{Reason: "stale"}} }, "resolved"},
+		{"XP-COVERAGE-001 gap", func(p parts) { p.out.Coverage.Unresolved = []coverage.Gap{{Reason: "stale"}} }, "resolved"},
 		{"XP-COVERAGE-001 not covered", func(p parts) { p.out.Coverage.Covered = false }, "resolved"},
-		{"XP-COVERAGE-001 partial of all", func(p parts) { p.out.Coverage.Status = answer.Partial }, "partial"},
-		{"covered and withheld", func(p parts) { withheld(p, answer.NotCovered).Covered = true }, "not_covered"},
-		{"XP-COVERAGE-003", func(p parts) { withheld(p, answer.NeedsContext); p.out.Clarification = nil }, "which"},
-		{"not_covered asks", func(p parts) { withheld(p, answer.NotCovered); p.out.Clarification = &answer.Clarification{} }, "asks"},
+		{"XP-COVERAGE-001 partial of all", func(p parts) { p.out.Coverage.Status = coverage.Partial }, "partial"},
+		{"covered and withheld", func(p parts) { withheld(p, coverage.NotCovered).Covered = true }, "not_covered"},
+		{"XP-COVERAGE-003", func(p parts) { withheld(p, coverage.NeedsContext); p.out.Clarification = nil }, "which"},
+		{"not_covered asks", func(p parts) { withheld(p, coverage.NotCovered); p.out.Clarification = &coverage.Clarification{} }, "asks"},
 		{"I2 result", func(p parts) {
-			withheld(p, answer.NeedsContext)
+			withheld(p, coverage.NeedsContext)
 			p.out.Result = jcs.Raw(`{"records":[{}]}`)
 		}, "withholds"},
 		{"I2 fact", func(p parts) {
-			withheld(p, answer.NotCovered).PublisherFacts = []answer.Fact{{Subject: answer.Subject{Publisher: "quay"}, Value: jcs.Raw("1")}}
+			withheld(p, coverage.NotCovered).PublisherFacts = []coverage.Fact{{Subject: coverage.Subject{Publisher: "quay"}, Value: jcs.Raw("1")}}
 		}, "withholds"},
 		{"I2 value", func(p parts) {
-			withheld(p, answer.NotCovered).Propositions = []answer.Proposition{{Verdict: "unknown", PublisherValue: jcs.Raw("1")}}
+			withheld(p, coverage.NotCovered).Propositions = []coverage.Proposition{{Verdict: "unknown", PublisherValue: jcs.Raw("1")}}
 		}, "withholds"},
 		{"I2 verdict", func(p parts) {
-			withheld(p, answer.NeedsContext).Propositions = []answer.Proposition{{Verdict: "asserted_false"}}
+			withheld(p, coverage.NeedsContext).Propositions = []coverage.Proposition{{Verdict: "asserted_false"}}
 		}, "withholds"},
 		{"I2 constraint", func(p parts) {
-			withheld(p, answer.NeedsContext).Constraints = []answer.Constraint{{Verdict: "asserted_true"}}
+			withheld(p, coverage.NeedsContext).Constraints = []coverage.Constraint{{Verdict: "asserted_true"}}
 		}, "withholds"},
 		{"I2 field", func(p parts) {
-			withheld(p, answer.NeedsContext).RequestedFields = []answer.RequestedField{{Status: "published"}}
+			withheld(p, coverage.NeedsContext).RequestedFields = []coverage.RequestedField{{Status: "published"}}
 		}, "withholds"},
-		{"I2 polarity", func(p parts) { withheld(p, answer.NotCovered).Answer = &answer.Polarity{Polarity: "negative"} }, "withholds"},
-		{"I2 age", func(p parts) { withheld(p, answer.NotCovered); p.out.MaxAge = 1 }, "withholds"},
+		{"I2 polarity", func(p parts) { withheld(p, coverage.NotCovered).Answer = &coverage.Polarity{Polarity: "negative"} }, "withholds"},
+		{"I2 age", func(p parts) { withheld(p, coverage.NotCovered); p.out.MaxAge = 1 }, "withholds"},
 		{"another publisher", func(p parts) {
-			p.out.Coverage.Propositions = []answer.Proposition{{Subject: answer.Subject{Publisher: "other"}}}
+			p.out.Coverage.Propositions = []coverage.Proposition{{Subject: coverage.Subject{Publisher: "other"}}}
 		}, "another publisher"},
 		{"a fact of another publisher", func(p parts) {
-			p.out.Coverage.PublisherFacts = []answer.Fact{{Subject: answer.Subject{Publisher: "other"}, Value: jcs.Raw("1")}}
+			p.out.Coverage.PublisherFacts = []coverage.Fact{{Subject: coverage.Subject{Publisher: "other"}, Value: jcs.Raw("1")}}
 		}, "another publisher"},
 	} {
 		f := frameOf(quay())
@@ -390,7 +391,7 @@ func TestEnvelopeNotPublished(t *testing.T) {
 		s := quay()
 		edit(&s.Publication.Standing)
 		call, out := resolvedCall()
-		if text, err := frameOf(s).Seal(call, out); !errors.Is(err, answer.ErrNotPublished) || text != nil {
+		if text, err := frameOf(s).Seal(call, out); !errors.Is(err, coverage.ErrNotPublished) || text != nil {
 			t.Errorf("%s: %v, %s", name, err, text)
 		}
 	}
@@ -409,7 +410,7 @@ func TestEnvelopeHostileArguments(t *testing.T) {
 		call, out := resolvedCall()
 		call.Arguments = jcs.Raw(arguments)
 		text, err := frameOf(quay()).Seal(call, out)
-		var fault *answer.CallError
+		var fault *coverage.CallError
 		if !fine {
 			if !errors.As(err, &fault) || fault.Code != "invalid_arguments" || text != nil {
 				t.Errorf("%.80q: %v, %s", arguments, err, text)
@@ -439,7 +440,7 @@ func FuzzEnvelopeArguments(f *testing.F) {
 		call.Arguments = arguments
 		text, err := frame.Seal(call, out)
 		if err != nil {
-			var fault *answer.CallError
+			var fault *coverage.CallError
 			if !errors.As(err, &fault) {
 				t.Fatalf("%q: %v", arguments, err)
 			}

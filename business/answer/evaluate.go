@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"sayso/business"
+	"sayso/business/coverage"
 )
 
 // asking is one call of knowledge.search while it is answered.
 type asking struct {
 	*Compiled
-	call    Call
+	call    coverage.Call
 	request request
 	l       *language
 	query   string
@@ -26,21 +27,21 @@ type asking struct {
 type dimension struct {
 	name    string
 	kind    string // enum | date | geo
-	options []Option
+	options []coverage.Option
 }
 
 // result is what one clause comes to. A clause with an open dimension keeps nothing of what it found.
 type result struct {
 	clause       int
 	shape        string
-	span         Span
+	span         coverage.Span
 	established  bool
-	propositions []Proposition
-	fields       []RequestedField
-	facts        []Fact
-	criteria     []Criterion
-	references   []Reference
-	gaps         []Gap
+	propositions []coverage.Proposition
+	fields       []coverage.RequestedField
+	facts        []coverage.Fact
+	criteria     []coverage.Criterion
+	references   []coverage.Reference
+	gaps         []coverage.Gap
 	open         []dimension // in the fixed order; more than one may be open
 	usage        usage
 	incomplete   bool // not all candidates were seen
@@ -61,7 +62,7 @@ func newUsage() usage {
 	return usage{records: map[int][]string{}, scoped: map[int]map[string]bool{}, places: map[int][]string{}, lists: map[string][]string{}, distance: map[int]int64{}}
 }
 
-func (u *usage) record(i int, facts ...Fact) {
+func (u *usage) record(i int, facts ...coverage.Fact) {
 	if u.records[i] == nil {
 		u.records[i] = []string{}
 	}
@@ -85,7 +86,7 @@ func (u *usage) place(i int, field string) {
 }
 
 // gap adds why something of the clause is not established.
-func (r *result) gap(g Gap) {
+func (r *result) gap(g coverage.Gap) {
 	g.Clause = r.clause
 	r.gaps = append(r.gaps, g)
 }
@@ -112,7 +113,7 @@ func (a *asking) evaluate(cl *clause) *result {
 	}
 	a.account(cl, as, r)
 	if !r.established && len(r.gaps) == 0 && len(r.open) == 0 {
-		a.gapAt(r, cl.from, cl.to, reasonNotPublished) // understood, and there is no such record
+		a.gapAt(r, cl.from, cl.to, coverage.ReasonNotPublished) // understood, and there is no such record
 	}
 	if len(r.open) > 0 {
 		r.close()
@@ -157,26 +158,26 @@ func (a *asking) account(cl *clause, as *assignment, r *result) {
 		case p.inherited:
 			r.inheritedGap(p)
 		case p.kind == kindAnaphor:
-			a.gapAt(r, p.from, p.to, cmp.Or(cl.reason, reasonNoRelation))
+			a.gapAt(r, p.from, p.to, cmp.Or(cl.reason, coverage.ReasonRelationNotPublished))
 		case p.kind == kindContent, p.kind == kindQuestion:
 			for k := p.from; k < p.to; k++ {
 				a.gapAt(r, k, k+1, p.values[0])
 			}
 		case p.kind == kindSelector:
-			a.gapAt(r, p.from, p.to, reasonUnsupported)
+			a.gapAt(r, p.from, p.to, coverage.ReasonUnsupportedForm)
 		case as == nil && p.kind == kindType, p.kind == kindCategory, p.kind == kindListNoun, p.kind == kindVerb:
-			a.gapAt(r, p.from, p.to, reasonUnknownWord)
+			a.gapAt(r, p.from, p.to, coverage.ReasonUnknownWord)
 		default:
-			a.gapAt(r, p.from, p.to, reasonNoRelation)
+			a.gapAt(r, p.from, p.to, coverage.ReasonRelationNotPublished)
 		}
 	}
 	for _, i := range cl.loose {
-		a.gapAt(r, i, i+1, reasonUnknownWord)
+		a.gapAt(r, i, i+1, coverage.ReasonUnknownWord)
 	}
-	slices.SortStableFunc(r.gaps, func(x, y Gap) int { return cmp.Compare(start(x), start(y)) })
+	slices.SortStableFunc(r.gaps, func(x, y coverage.Gap) int { return cmp.Compare(start(x), start(y)) })
 }
 
-func start(g Gap) int {
+func start(g coverage.Gap) int {
 	if g.Start == nil {
 		return 1 << 20
 	}
@@ -187,12 +188,12 @@ func start(g Gap) int {
 func (r *result) inheritedGap(p *part) {
 	switch p.kind {
 	case kindField:
-		r.gap(Gap{Field: p.values[0], Reason: reasonNoRelation})
+		r.gap(coverage.Gap{Field: p.values[0], Reason: coverage.ReasonRelationNotPublished})
 	case kindComparison, kindFree:
-		r.gap(Gap{Field: cmp.Or(p.compare.field, "comparison"), Reason: reasonNoRelation})
+		r.gap(coverage.Gap{Field: cmp.Or(p.compare.field, "comparison"), Reason: coverage.ReasonRelationNotPublished})
 	case kindNegation:
 	default:
-		r.gap(Gap{Field: "relation", Reason: reasonNoRelation})
+		r.gap(coverage.Gap{Field: "relation", Reason: coverage.ReasonRelationNotPublished})
 	}
 }
 
@@ -204,17 +205,17 @@ func (a *asking) gapAt(r *result, from, to int, reason string) {
 			return
 		}
 	}
-	r.gap(Gap{Text: s.Text, Start: &s.Start, End: &s.End, Reason: reason})
+	r.gap(coverage.Gap{Text: s.Text, Start: &s.Start, End: &s.End, Reason: reason})
 }
 
 // spanOf is the part of the query from one token to before another.
-func (a *asking) spanOf(from, to int) Span {
+func (a *asking) spanOf(from, to int) coverage.Span {
 	first, last := a.tokens[from], a.tokens[to-1]
-	return Span{Text: a.query[first.from:last.to], Start: first.start, End: last.end}
+	return coverage.Span{Text: a.query[first.from:last.to], Start: first.start, End: last.end}
 }
 
 // asked is the span of a piece, nil for a criterion.
-func (a *asking) asked(p *part) *Span {
+func (a *asking) asked(p *part) *coverage.Span {
 	if p == nil || p.to == 0 {
 		return nil
 	}
@@ -234,9 +235,11 @@ func (a *asking) text(p *part) string {
 }
 
 // keyOf names a record.
-func (c *Compiled) keyOf(i int) Key { return Key{c.records[i].Type, c.records[i].ID} }
+func (c *Compiled) keyOf(i int) coverage.Key {
+	return coverage.Key{Type: c.records[i].Type, ID: c.records[i].ID}
+}
 
-func (c *Compiled) recordSubject(i int) Subject {
+func (c *Compiled) recordSubject(i int) coverage.Subject {
 	k := c.keyOf(i)
 	return c.subject(&k)
 }
@@ -316,7 +319,7 @@ func (a *asking) unnamed(as *assignment, p *part, r *result) (s subjects, ok boo
 		return subjects{records: []int{chosen}, span: p, chosen: true}, true
 	}
 	if p != nil {
-		r.references = append(r.references, Reference{Span: *a.asked(p), Clause: r.clause, Kind: "anaphor"})
+		r.references = append(r.references, coverage.Reference{Span: *a.asked(p), Clause: r.clause, Kind: "anaphor"})
 	}
 	r.need(a.recordDimension("record", r, s.records))
 	return s, false
@@ -351,7 +354,7 @@ func (a *asking) choose(dimension string, r *result, among []int) (int, bool) {
 func (a *asking) recordDimension(name string, r *result, among []int) dimension {
 	d := dimension{name: a.name(name, r.clause), kind: "enum"}
 	for _, i := range among {
-		d.options = append(d.options, Option{Value: a.keyOf(i).String(), Label: a.label(i)})
+		d.options = append(d.options, coverage.Option{Value: a.keyOf(i).String(), Label: a.label(i)})
 	}
 	return d
 }
@@ -367,9 +370,9 @@ func (a *asking) pick(s subjects, r *result) (subjects, bool) {
 	return s, false
 }
 
-func (a *asking) recordWord(s subjects, r *result) []Reference {
+func (a *asking) recordWord(s subjects, r *result) []coverage.Reference {
 	if span := a.asked(s.span); span != nil {
-		return []Reference{{Span: *span, Clause: r.clause, Kind: "record_word"}}
+		return []coverage.Reference{{Span: *span, Clause: r.clause, Kind: "record_word"}}
 	}
 	return nil
 }
@@ -407,11 +410,11 @@ func (a *asking) narrowed(s subjects, r *result) {
 	if s.single && s.span != nil && !s.span.inherited {
 		for k := s.span.from; k < s.span.to; k++ {
 			if !a.filler(k) {
-				a.gapAt(r, k, k+1, reasonNarrowerOnly)
+				a.gapAt(r, k, k+1, coverage.ReasonNarrowerOnly)
 			}
 		}
 	} else if s.single {
-		r.gap(Gap{Field: "record", Reason: reasonNarrowerOnly})
+		r.gap(coverage.Gap{Field: "record", Reason: coverage.ReasonNarrowerOnly})
 	}
 }
 
@@ -435,12 +438,12 @@ func (a *asking) exists(as *assignment, r *result) {
 	}
 	r.established = true
 	a.narrowed(s, r)
-	verdict := verdictTrue
+	verdict := coverage.VerdictTrue
 	if s.single {
-		verdict = verdictUnknown
+		verdict = coverage.VerdictUnknown
 	}
 	if s.typ != "" {
-		r.propositions = append(r.propositions, Proposition{Clause: r.clause, Shape: "S1", Asked: a.asked(s.span), Subject: Subject{Publisher: a.publication.Slug, Type: s.typ}, Verdict: verdict})
+		r.propositions = append(r.propositions, coverage.Proposition{Clause: r.clause, Shape: "S1", Asked: a.asked(s.span), Subject: coverage.Subject{Publisher: a.publication.Slug, Type: s.typ}, Verdict: verdict})
 	}
 	for n, i := range s.records {
 		if n == a.request.limit {
@@ -449,7 +452,7 @@ func (a *asking) exists(as *assignment, r *result) {
 		}
 		r.usage.record(i)
 		if s.typ == "" {
-			r.propositions = append(r.propositions, Proposition{
+			r.propositions = append(r.propositions, coverage.Proposition{
 				Clause: r.clause, Shape: "S1", Asked: a.asked(s.span), Subject: a.recordSubject(i), Verdict: verdict, Match: s.matchName(),
 			})
 		}

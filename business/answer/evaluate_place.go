@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"sayso/business/coverage"
 	"sayso/business/hours"
 	"sayso/jcs"
 )
@@ -30,9 +31,9 @@ func (a *asking) placesOf(as *assignment, r *result) (places []int, ok bool) {
 	if len(places) == 0 {
 		if len(named) > 1 {
 			last := named[len(named)-1]
-			a.gapAt(r, last.from, last.to, reasonNoRelation)
+			a.gapAt(r, last.from, last.to, coverage.ReasonRelationNotPublished)
 		} else {
-			r.gap(Gap{Field: "location", Reason: reasonNotPublished})
+			r.gap(coverage.Gap{Field: "location", Reason: coverage.ReasonNotPublished})
 		}
 		return nil, false
 	}
@@ -53,7 +54,7 @@ func (a *asking) pickPlace(places []int, word *part, r *result) ([]int, bool) {
 		return places, false
 	}
 	if span := a.asked(word); span != nil {
-		r.references = append(r.references, Reference{Span: *span, Clause: r.clause, Kind: "location_word"})
+		r.references = append(r.references, coverage.Reference{Span: *span, Clause: r.clause, Kind: "location_word"})
 	}
 	r.need(a.placeDimension(places))
 	return places, false
@@ -62,7 +63,7 @@ func (a *asking) pickPlace(places []int, word *part, r *result) ([]int, bool) {
 func (a *asking) placeDimension(places []int) dimension {
 	d := dimension{name: "location", kind: "enum"}
 	for _, p := range places {
-		d.options = append(d.options, Option{Value: a.places[p].ID, Label: a.places[p].label()})
+		d.options = append(d.options, coverage.Option{Value: a.places[p].ID, Label: a.places[p].label()})
 	}
 	return d
 }
@@ -122,16 +123,16 @@ func (a *asking) tooMany(places []int) bool {
 // statePlace states one field of one location. Opening hours of a day are stated whole, with the day when it is known.
 func (a *asking) statePlace(as *assignment, p int, field string, r *result) {
 	value := a.placeValue(p, field)
-	prop := Proposition{Clause: r.clause, Shape: "S5", Asked: a.asked(as.part(slotPlaceField, slotHoursField)), Subject: a.at(a.places[p].ID), Field: field, PublisherValue: value, Verdict: verdictPublished}
+	prop := coverage.Proposition{Clause: r.clause, Shape: "S5", Asked: a.asked(as.part(slotPlaceField, slotHoursField)), Subject: a.at(a.places[p].ID), Field: field, PublisherValue: value, Verdict: coverage.VerdictPublished}
 	if value == nil {
-		prop.Verdict = verdictNotPublished
+		prop.Verdict = coverage.VerdictNotPublished
 		r.fieldGap(field)
 	} else {
 		r.established = true
-		r.facts = append(r.facts, Fact{Subject: prop.Subject, Field: field, Value: value, Source: "location"})
+		r.facts = append(r.facts, coverage.Fact{Subject: prop.Subject, Field: field, Value: value, Source: "location"})
 		r.usage.place(p, field)
 	}
-	r.fields = append(r.fields, RequestedField{Clause: r.clause, Field: field, Subject: prop.Subject, Status: prop.Verdict})
+	r.fields = append(r.fields, coverage.RequestedField{Clause: r.clause, Field: field, Subject: prop.Subject, Status: prop.Verdict})
 	if day := as.part(slotDay); day != nil && value != nil {
 		prop.RequestValue = a.text(day)
 		w, reason := a.when(as, &a.places[p])
@@ -144,7 +145,7 @@ func (a *asking) statePlace(as *assignment, p int, field string, r *result) {
 		a.holiday(h, p, r)
 	}
 	if t := as.part(slotTime); t != nil {
-		a.gapAt(r, t.from, t.to, reasonNoRelation) // a time of day asks whether, not when
+		a.gapAt(r, t.from, t.to, coverage.ReasonRelationNotPublished) // a time of day asks whether, not when
 	}
 	r.propositions = append(r.propositions, prop)
 }
@@ -152,9 +153,9 @@ func (a *asking) statePlace(as *assignment, p int, field string, r *result) {
 // holiday says why a question about holidays is not answered: a named holiday has no date here.
 func (a *asking) holiday(h *part, p int, r *result) {
 	if a.places[p].holidayRule() {
-		a.gapAt(r, h.from, h.to, reasonUnknownValue)
+		a.gapAt(r, h.from, h.to, coverage.ReasonUnknownValue)
 	} else {
-		a.gapAt(r, h.from, h.to, reasonHolidayRule)
+		a.gapAt(r, h.from, h.to, coverage.ReasonHolidayRuleNotPublished)
 	}
 }
 
@@ -207,16 +208,16 @@ func (a *asking) when(as *assignment, p *place) (m moment, reason string) {
 			m.date = nextDate(day.date, a.local(p))
 		}
 		if len(day.values) > 0 && weekdayOf(m.date) != time.Weekday(slices.Index(packWeekdays, day.values[0])) {
-			return m, reasonUnknownValue // the date is another day of the week
+			return m, coverage.ReasonUnknownValue // the date is another day of the week
 		}
 		return m, ""
 	default:
 		if m.now = day.values[0] == "now"; m.now && m.minute >= 0 {
-			return m, reasonNoRelation
+			return m, coverage.ReasonRelationNotPublished
 		}
 	}
 	if p.zone == nil {
-		return m, reasonZone
+		return m, coverage.ReasonZoneNotPublished
 	}
 	today := a.local(p)
 	if day != nil && day.values[0] == "tomorrow" {
@@ -274,7 +275,7 @@ const dateNeeded = "date"
 // openness answers whether locations are open.
 func (a *asking) openness(as *assignment, places []int, r *result) {
 	if day := as.part(slotDay); day != nil && len(day.values) > 1 {
-		a.gapAt(r, day.from, day.to, reasonNoRelation)
+		a.gapAt(r, day.from, day.to, coverage.ReasonRelationNotPublished)
 		return
 	}
 	judged := make([]opening, len(places))
@@ -283,7 +284,7 @@ func (a *asking) openness(as *assignment, places []int, r *result) {
 	}
 	differ := slices.ContainsFunc(judged, func(o opening) bool { return o.verdict != judged[0].verdict || o.reason != judged[0].reason })
 	needsDate := slices.ContainsFunc(judged, func(o opening) bool { return o.reason == dateNeeded })
-	if len(places) > 1 && (differ || needsDate || judged[0].verdict == verdictUnknown || a.tooMany(places)) {
+	if len(places) > 1 && (differ || needsDate || judged[0].verdict == coverage.VerdictUnknown || a.tooMany(places)) {
 		picked, ok := a.pickPlace(places, as.part(slotPlace), r)
 		if !ok {
 			if needsDate {
@@ -306,7 +307,7 @@ func (a *asking) openness(as *assignment, places []int, r *result) {
 func (a *asking) stateOpen(as *assignment, p int, o opening, r *result) {
 	state := as.part(slotState)
 	value := a.placeValue(p, "hours")
-	prop := Proposition{
+	prop := coverage.Proposition{
 		Clause: r.clause, Shape: "S5", Asked: a.asked(state), Subject: a.at(a.places[p].ID), Field: "hours", PublisherValue: value,
 		Verdict: o.verdict, Date: dateText(o.moment.date),
 	}
@@ -317,27 +318,27 @@ func (a *asking) stateOpen(as *assignment, p int, o opening, r *result) {
 		r.fieldGap("hours")
 	} else {
 		r.established = true
-		r.facts = append(r.facts, Fact{Subject: prop.Subject, Field: "hours", Value: value, Source: "location"})
+		r.facts = append(r.facts, coverage.Fact{Subject: prop.Subject, Field: "hours", Value: value, Source: "location"})
 		r.usage.place(p, "hours")
 		if h := as.part(slotHoliday); h != nil {
 			a.holiday(h, p, r)
 		}
 	}
-	if o.verdict == verdictUnknown && value != nil && o.reason != "" {
+	if o.verdict == coverage.VerdictUnknown && value != nil && o.reason != "" {
 		word := as.part(slotDay, slotTime, slotState)
 		a.gapAt(r, word.from, word.to, o.reason)
 	}
-	if o.verdict != verdictUnknown {
+	if o.verdict != coverage.VerdictUnknown {
 		prop.Assumes = a.places[p].assumes(o.moment)
 	}
-	r.fields = append(r.fields, RequestedField{Clause: r.clause, Field: "hours", Subject: prop.Subject, Status: map[bool]string{true: verdictNotPublished, false: verdictPublished}[value == nil]})
+	r.fields = append(r.fields, coverage.RequestedField{Clause: r.clause, Field: "hours", Subject: prop.Subject, Status: map[bool]string{true: coverage.VerdictNotPublished, false: coverage.VerdictPublished}[value == nil]})
 	r.propositions = append(r.propositions, prop)
 	r.polarity = append(r.polarity, prop.Verdict)
 }
 
 // judgeOpen evaluates the hours of one location.
 func (a *asking) judgeOpen(as *assignment, p *place) opening {
-	o := opening{verdict: verdictUnknown}
+	o := opening{verdict: coverage.VerdictUnknown}
 	if p.hours == nil {
 		return o
 	}
@@ -362,12 +363,12 @@ func (a *asking) judgeOpen(as *assignment, p *place) opening {
 	}
 	switch result.State {
 	case hours.Open:
-		o.verdict = verdictTrue
+		o.verdict = coverage.VerdictTrue
 	case hours.Closed:
-		o.verdict = verdictFalse
+		o.verdict = coverage.VerdictFalse
 	default:
-		o.reason = map[string]string{hours.ReasonDateNeeded: dateNeeded, hours.ReasonHolidayUnknown: reasonHolidayRule, hours.ReasonNoZone: reasonZone}[result.Reason]
-		o.reason = cmp.Or(o.reason, reasonUnknownValue)
+		o.reason = map[string]string{hours.ReasonDateNeeded: dateNeeded, hours.ReasonHolidayUnknown: coverage.ReasonHolidayRuleNotPublished, hours.ReasonNoZone: coverage.ReasonZoneNotPublished}[result.Reason]
+		o.reason = cmp.Or(o.reason, coverage.ReasonUnknownValue)
 	}
 	if as.part(slotState).values[0] == "closed" {
 		o.verdict = negate(o.verdict)
@@ -431,7 +432,7 @@ func (a *asking) openDay(p *place, m moment) hours.Result {
 // nearestPlace is shape S9: from where the caller is, which only the caller can say.
 func (a *asking) nearestPlace(as *assignment, r *result) {
 	if !a.placed() {
-		r.gap(Gap{Field: "coordinates", Reason: reasonNoCoordinates})
+		r.gap(coverage.Gap{Field: "coordinates", Reason: coverage.ReasonNoCoordinates})
 		return
 	}
 	if a.request.from == nil {
@@ -442,7 +443,7 @@ func (a *asking) nearestPlace(as *assignment, r *result) {
 	reach := reach{from: a.request.from}
 	if p := as.part(slotDistance); p != nil {
 		if p.compare.op != "le" {
-			a.gapAt(r, p.from, p.to, reasonNoRelation)
+			a.gapAt(r, p.from, p.to, coverage.ReasonRelationNotPublished)
 			return
 		}
 		reach.bound, _ = convert(p.compare.literal.value, p.compare.literal.unit, "m")
@@ -450,7 +451,7 @@ func (a *asking) nearestPlace(as *assignment, r *result) {
 	}
 	near, unplaced := a.around(reach)
 	for range unplaced {
-		r.gap(Gap{Field: "coordinates", Reason: reasonNoCoordinates})
+		r.gap(coverage.Gap{Field: "coordinates", Reason: coverage.ReasonNoCoordinates})
 		break
 	}
 	limit := a.request.limit
@@ -468,7 +469,7 @@ func (a *asking) nearestPlace(as *assignment, r *result) {
 		i := a.place[f.ID]
 		r.usage.place(i, "")
 		r.usage.distance[i] = f.metres
-		r.propositions = append(r.propositions, Proposition{Clause: r.clause, Shape: "S9", Asked: a.asked(as.part(slotNearest, slotDistance)), Subject: a.at(f.ID), Field: "distance", Verdict: verdictPublished})
+		r.propositions = append(r.propositions, coverage.Proposition{Clause: r.clause, Shape: "S9", Asked: a.asked(as.part(slotNearest, slotDistance)), Subject: a.at(f.ID), Field: "distance", Verdict: coverage.VerdictPublished})
 	}
 	r.established = true
 }

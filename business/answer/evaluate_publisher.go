@@ -3,6 +3,7 @@ package answer
 import (
 	"cmp"
 
+	"sayso/business/coverage"
 	"sayso/jcs"
 )
 
@@ -10,7 +11,7 @@ import (
 func (a *asking) profileAttribute(as *assignment, r *result) {
 	p := as.part(slotProfile)
 	if len(p.values) != 1 {
-		a.gapAt(r, p.from, p.to, reasonNoRelation)
+		a.gapAt(r, p.from, p.to, coverage.ReasonRelationNotPublished)
 		return
 	}
 	a.profileVerdict(r, "S2", p.values[0], p, p.negated)
@@ -19,14 +20,14 @@ func (a *asking) profileAttribute(as *assignment, r *result) {
 // profileVerdict states a yes/no attribute of the business.
 func (a *asking) profileVerdict(r *result, shape, key string, p *part, negated bool) {
 	raw := a.profile[key]
-	verdict := verdictUnknown
+	verdict := coverage.VerdictUnknown
 	switch string(raw) {
 	case "true", "false":
 		verdict = truthOf(string(raw) == "true")
 	default:
 		raw = nil
 	}
-	prop := Proposition{Clause: r.clause, Shape: shape, Asked: a.asked(p), Subject: Subject{Publisher: a.publication.Slug}, Field: key, PublisherValue: raw, Verdict: verdict, Match: p.match.String()}
+	prop := coverage.Proposition{Clause: r.clause, Shape: shape, Asked: a.asked(p), Subject: coverage.Subject{Publisher: a.publication.Slug}, Field: key, PublisherValue: raw, Verdict: verdict, Match: p.match.String()}
 	if negated {
 		prop.Verdict, prop.Op, prop.RequestValue = negate(verdict), "is", "false"
 	}
@@ -34,14 +35,14 @@ func (a *asking) profileVerdict(r *result, shape, key string, p *part, negated b
 	r.polarity = append(r.polarity, prop.Verdict)
 	if raw == nil {
 		if s := a.asked(p); s != nil {
-			a.gapAt(r, p.from, p.to, reasonNotPublished)
+			a.gapAt(r, p.from, p.to, coverage.ReasonNotPublished)
 		} else {
-			r.gap(Gap{Field: key, Reason: reasonNotPublished})
+			r.gap(coverage.Gap{Field: key, Reason: coverage.ReasonNotPublished})
 		}
 		return
 	}
 	r.established = true
-	r.facts = append(r.facts, Fact{Subject: prop.Subject, Field: key, Value: raw, Source: "profile"})
+	r.facts = append(r.facts, coverage.Fact{Subject: prop.Subject, Field: key, Value: raw, Source: "profile"})
 	r.usage.profile = append(r.usage.profile, key)
 }
 
@@ -57,7 +58,7 @@ func (a *asking) listTerm(as *assignment, r *result) {
 	}
 	a.membership(r, list, of, p, p.negated)
 	if !as.named() {
-		a.gapAt(r, p.from, p.to, reasonNoRelation)
+		a.gapAt(r, p.from, p.to, coverage.ReasonRelationNotPublished)
 	}
 }
 
@@ -65,32 +66,32 @@ func (a *asking) listTerm(as *assignment, r *result) {
 func (a *asking) membership(r *result, list string, of []int32, p *part, negated bool) {
 	verdict, listed := "", []string{}
 	for _, t := range of {
-		v := verdictUnknown
+		v := coverage.VerdictUnknown
 		switch {
 		case a.terms[t].listed:
-			v = verdictTrue
+			v = coverage.VerdictTrue
 			listed = append(listed, a.terms[t].id)
 		case a.schema.Lists[list].Closed && !a.publication.Incomplete:
-			v = verdictExcluded
+			v = coverage.VerdictExcluded
 		}
 		if verdict != "" && verdict != v {
-			v = verdictUnknown
+			v = coverage.VerdictUnknown
 		}
 		verdict = v
 	}
-	prop := Proposition{Clause: r.clause, Shape: "S3", Asked: a.asked(p), Subject: Subject{Publisher: a.publication.Slug}, Field: list, Op: "contains", RequestValue: a.text(p), Verdict: cmp.Or(verdict, verdictUnknown), Match: p.match.String()}
+	prop := coverage.Proposition{Clause: r.clause, Shape: "S3", Asked: a.asked(p), Subject: coverage.Subject{Publisher: a.publication.Slug}, Field: list, Op: "contains", RequestValue: a.text(p), Verdict: cmp.Or(verdict, coverage.VerdictUnknown), Match: p.match.String()}
 	if negated {
 		prop.Verdict = negate(verdict)
 	}
-	if verdict == verdictUnknown || verdict == "" {
-		reason := reasonNotPublished
+	if verdict == coverage.VerdictUnknown || verdict == "" {
+		reason := coverage.ReasonNotPublished
 		if verdict == "" {
-			reason = reasonOutOfDomain
+			reason = coverage.ReasonOutOfDomain
 		}
 		if a.asked(p) != nil {
 			a.gapAt(r, p.from, p.to, reason)
 		} else {
-			r.gap(Gap{Field: list, Reason: reason})
+			r.gap(coverage.Gap{Field: list, Reason: reason})
 		}
 		r.propositions = append(r.propositions, prop)
 		return
@@ -99,7 +100,7 @@ func (a *asking) membership(r *result, list string, of []int32, p *part, negated
 	for _, id := range listed {
 		raw, _ := jcs.Encode(id)
 		prop.PublisherValue = raw
-		r.facts = append(r.facts, Fact{Subject: prop.Subject, Field: list, Value: raw, Source: "list"})
+		r.facts = append(r.facts, coverage.Fact{Subject: prop.Subject, Field: list, Value: raw, Source: "list"})
 	}
 	r.usage.lists[list] = append(r.usage.lists[list], listed...)
 	r.propositions = append(r.propositions, prop)
@@ -117,16 +118,16 @@ func (a *asking) listValues(as *assignment, r *result) {
 	}
 	raw, err := jcs.Encode(ids)
 	if err != nil || len(ids) == 0 {
-		r.gap(Gap{Field: key, Reason: reasonNotPublished})
+		r.gap(coverage.Gap{Field: key, Reason: coverage.ReasonNotPublished})
 		return
 	}
-	subject := Subject{Publisher: a.publication.Slug}
+	subject := coverage.Subject{Publisher: a.publication.Slug}
 	r.established = true
-	r.propositions = append(r.propositions, Proposition{Clause: r.clause, Shape: "S10", Asked: a.asked(p), Subject: subject, Field: key, PublisherValue: raw, Verdict: verdictPublished, Match: p.match.String()})
-	r.fields = append(r.fields, RequestedField{Clause: r.clause, Field: key, Subject: subject, Status: verdictPublished})
-	r.facts = append(r.facts, Fact{Subject: subject, Field: key, Value: raw, Source: "list"})
+	r.propositions = append(r.propositions, coverage.Proposition{Clause: r.clause, Shape: "S10", Asked: a.asked(p), Subject: subject, Field: key, PublisherValue: raw, Verdict: coverage.VerdictPublished, Match: p.match.String()})
+	r.fields = append(r.fields, coverage.RequestedField{Clause: r.clause, Field: key, Subject: subject, Status: coverage.VerdictPublished})
+	r.facts = append(r.facts, coverage.Fact{Subject: subject, Field: key, Value: raw, Source: "list"})
 	r.usage.lists[key] = ids
 	if !list.Closed || a.publication.Incomplete {
-		r.gap(Gap{Field: "complete_list", Reason: reasonNotPublished})
+		r.gap(coverage.Gap{Field: "complete_list", Reason: coverage.ReasonNotPublished})
 	}
 }

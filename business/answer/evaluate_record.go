@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"sayso/business/coverage"
 	"sayso/jcs"
 )
 
@@ -45,7 +46,7 @@ func fieldsOf(parts []*part) []string {
 // silentAbout reports whether a record states none of the fields.
 func (a *asking) silentAbout(record int, fields []string) bool {
 	for _, f := range fields {
-		if a.about(record, f, "").status != verdictNotPublished {
+		if a.about(record, f, "").status != coverage.VerdictNotPublished {
 			return false
 		}
 	}
@@ -88,11 +89,11 @@ func (a *asking) stateField(s subjects, record int, field, location string, r *r
 	v := a.about(record, field, location)
 	subject := a.recordSubject(record)
 	subject.Location = location
-	r.propositions = append(r.propositions, Proposition{
+	r.propositions = append(r.propositions, coverage.Proposition{
 		Clause: r.clause, Shape: r.shape, Asked: a.asked(s.span), Subject: subject, Field: field, PublisherValue: v.value, Verdict: v.status, Match: s.matchName(),
 	})
-	r.fields = append(r.fields, RequestedField{Clause: r.clause, Field: field, Subject: subject, Status: v.status})
-	if v.status == verdictNotPublished {
+	r.fields = append(r.fields, coverage.RequestedField{Clause: r.clause, Field: field, Subject: subject, Status: v.status})
+	if v.status == coverage.VerdictNotPublished {
 		r.fieldGap(field)
 		return
 	}
@@ -111,13 +112,13 @@ func (a *asking) keepReading(v *stated, field string, r *result) {
 
 // fieldGap says once that a field is not published.
 func (r *result) fieldGap(field string) {
-	r.fieldReason(field, reasonNotPublished)
+	r.fieldReason(field, coverage.ReasonNotPublished)
 }
 
 // fieldReason adds a gap of a field once.
 func (r *result) fieldReason(field, reason string) {
-	if !slices.ContainsFunc(r.gaps, func(g Gap) bool { return g.Field == field && g.Reason == reason }) {
-		r.gap(Gap{Field: field, Reason: reason})
+	if !slices.ContainsFunc(r.gaps, func(g coverage.Gap) bool { return g.Field == field && g.Reason == reason }) {
+		r.gap(coverage.Gap{Field: field, Reason: reason})
 	}
 }
 
@@ -163,7 +164,7 @@ func (a *asking) alikeAt(record int, fields []string, places []int) bool {
 }
 
 // verdicts settles a yes/no question over candidates: existential over a type, else the same for all or one that is chosen.
-func (a *asking) verdicts(s subjects, r *result, existential bool, judge func(record int) (Proposition, stated, string)) {
+func (a *asking) verdicts(s subjects, r *result, existential bool, judge func(record int) (coverage.Proposition, stated, string)) {
 	judged := func(i int) string { p, _, _ := judge(i); return p.Verdict }
 	if existential && s.typ != "" && !s.chosen {
 		a.existential(s, r, judge)
@@ -190,19 +191,19 @@ func (a *asking) verdicts(s subjects, r *result, existential bool, judge func(re
 }
 
 // judgeRecord adds the judgement of one record.
-func (a *asking) judgeRecord(s subjects, i int, r *result, judge func(int) (Proposition, stated, string)) string {
+func (a *asking) judgeRecord(s subjects, i int, r *result, judge func(int) (coverage.Proposition, stated, string)) string {
 	p, v, reason := judge(i)
 	p.Clause, p.Shape, p.Subject = r.clause, r.shape, cmp.Or(p.Subject, a.recordSubject(i))
 	p.Match = s.matchName()
 	if s.single {
-		p.Verdict = verdictUnknown
+		p.Verdict = coverage.VerdictUnknown
 	}
 	r.propositions = append(r.propositions, p)
 	r.polarity = append(r.polarity, p.Verdict)
 	r.usage.record(i, v.facts...)
 	r.facts = append(r.facts, v.facts...)
 	a.keepReading(&v, p.Field, r)
-	if p.Verdict != verdictUnknown {
+	if p.Verdict != coverage.VerdictUnknown {
 		r.established = true
 	} else if reason != "" {
 		r.unknown(p, reason)
@@ -211,10 +212,10 @@ func (a *asking) judgeRecord(s subjects, i int, r *result, judge func(int) (Prop
 }
 
 // unknown says why a yes/no question has no answer.
-func (r *result) unknown(p Proposition, reason string) {
-	g := Gap{Field: p.Field, Reason: reason}
+func (r *result) unknown(p coverage.Proposition, reason string) {
+	g := coverage.Gap{Field: p.Field, Reason: reason}
 	if p.Asked != nil {
-		g = Gap{Text: p.Asked.Text, Start: &p.Asked.Start, End: &p.Asked.End, Reason: reason}
+		g = coverage.Gap{Text: p.Asked.Text, Start: &p.Asked.Start, End: &p.Asked.End, Reason: reason}
 	}
 	for _, have := range r.gaps {
 		if have.Text == g.Text && have.Field == g.Field && start(have) == start(g) {
@@ -225,28 +226,28 @@ func (r *result) unknown(p Proposition, reason string) {
 }
 
 // existential is true when one candidate is and none is unknown, false when all are.
-func (a *asking) existential(s subjects, r *result, judge func(int) (Proposition, stated, string)) {
-	verdict := verdictFalse
+func (a *asking) existential(s subjects, r *result, judge func(int) (coverage.Proposition, stated, string)) {
+	verdict := coverage.VerdictFalse
 	var known []string
 	for _, i := range s.records {
 		p, _, reason := judge(i)
 		known = append(known, p.Verdict)
 		switch {
-		case p.Verdict == verdictUnknown:
-			verdict = verdictUnknown
-			r.unknown(p, cmp.Or(reason, reasonUnknownValue))
-		case p.Verdict == verdictTrue && verdict == verdictFalse:
-			verdict = verdictTrue
+		case p.Verdict == coverage.VerdictUnknown:
+			verdict = coverage.VerdictUnknown
+			r.unknown(p, cmp.Or(reason, coverage.ReasonUnknownValue))
+		case p.Verdict == coverage.VerdictTrue && verdict == coverage.VerdictFalse:
+			verdict = coverage.VerdictTrue
 		}
 	}
-	if verdict == verdictFalse && (r.incomplete || a.publication.Incomplete || len(s.records) > a.request.limit) {
-		verdict = verdictUnknown
+	if verdict == coverage.VerdictFalse && (r.incomplete || a.publication.Incomplete || len(s.records) > a.request.limit) {
+		verdict = coverage.VerdictUnknown
 		r.incomplete = true
-		r.fieldReason("complete_list", reasonNotPublished)
+		r.fieldReason("complete_list", coverage.ReasonNotPublished)
 	}
 	shown := 0
 	for n, i := range s.records {
-		if verdict == verdictTrue && known[n] != verdictTrue {
+		if verdict == coverage.VerdictTrue && known[n] != coverage.VerdictTrue {
 			continue
 		}
 		if shown == a.request.limit {
@@ -272,26 +273,26 @@ func (a *asking) recordAttribute(as *assignment, r *result) {
 	if p.kind == kindProfile {
 		keys = p.bools
 	}
-	a.verdicts(s, r, as.part(slotExist) != nil || !as.whole(), func(i int) (Proposition, stated, string) { return a.boolOf(i, keys, p) })
+	a.verdicts(s, r, as.part(slotExist) != nil || !as.whole(), func(i int) (coverage.Proposition, stated, string) { return a.boolOf(i, keys, p) })
 }
 
 // boolOf judges yes/no attributes of a record that one word names: they agree or are unknown.
-func (a *asking) boolOf(i int, keys []string, p *part) (Proposition, stated, string) {
-	out := stated{truth: verdictUnknown}
+func (a *asking) boolOf(i int, keys []string, p *part) (coverage.Proposition, stated, string) {
+	out := stated{truth: coverage.VerdictUnknown}
 	for n, key := range keys {
 		v := a.state(i, key, "")
 		out.facts = append(out.facts, v.facts...)
 		if n == 0 || v.truth == out.truth {
 			out.truth, out.value = v.truth, v.value
 		} else {
-			out.truth = verdictUnknown
+			out.truth = coverage.VerdictUnknown
 		}
 	}
-	prop := Proposition{Asked: a.asked(p), Field: keys[0], PublisherValue: out.value, Verdict: out.truth}
+	prop := coverage.Proposition{Asked: a.asked(p), Field: keys[0], PublisherValue: out.value, Verdict: out.truth}
 	if p.negated {
 		prop.Verdict, prop.Op, prop.RequestValue = negate(out.truth), "is", "false"
 	}
-	return prop, out, reasonNotPublished
+	return prop, out, coverage.ReasonNotPublished
 }
 
 // comparison is shape S7.
@@ -302,12 +303,12 @@ func (a *asking) comparison(as *assignment, r *result) {
 	}
 	p, field := as.part(slotComparison), a.comparedField(as)
 	a.criterion(p, field, r)
-	a.verdicts(s, r, as.part(slotExist) != nil || !as.whole(), func(i int) (Proposition, stated, string) { return a.compared(i, field, p) })
+	a.verdicts(s, r, as.part(slotExist) != nil || !as.whole(), func(i int) (coverage.Proposition, stated, string) { return a.compared(i, field, p) })
 }
 
 // criterion repeats a comparison with the caller's values.
 func (a *asking) criterion(p *part, field string, r *result) {
-	c := Criterion{Field: field, Op: p.compare.op, Span: a.asked(p), Unit: p.compare.literal.unit}
+	c := coverage.Criterion{Field: field, Op: p.compare.op, Span: a.asked(p), Unit: p.compare.literal.unit}
 	if c.Span != nil {
 		c.Value, _ = jcs.Encode(c.Span.Text)
 		r.criteria = append(r.criteria, c)
@@ -315,15 +316,15 @@ func (a *asking) criterion(p *part, field string, r *result) {
 }
 
 // compared judges one record against a comparison.
-func (a *asking) compared(i int, field string, p *part) (Proposition, stated, string) {
+func (a *asking) compared(i int, field string, p *part) (coverage.Proposition, stated, string) {
 	v := a.about(i, field, "")
-	verdict, reason := verdictUnknown, reasonUnknownValue
-	if v.status == verdictPublished {
+	verdict, reason := coverage.VerdictUnknown, coverage.ReasonUnknownValue
+	if v.status == coverage.VerdictPublished {
 		verdict, reason = p.compare.judge(v.span)
-	} else if v.status == verdictNotPublished {
-		reason = reasonNotPublished
+	} else if v.status == coverage.VerdictNotPublished {
+		reason = coverage.ReasonNotPublished
 	}
-	return Proposition{Asked: a.asked(p), Field: field, Op: p.compare.op, RequestValue: a.text(p), PublisherValue: v.value, Verdict: verdict}, v, reason
+	return coverage.Proposition{Asked: a.asked(p), Field: field, Op: p.compare.op, RequestValue: a.text(p), PublisherValue: v.value, Verdict: verdict}, v, reason
 }
 
 // selection is shape S11: all records of a type, or those that a filter holds for. Each candidate must be known.
@@ -332,18 +333,18 @@ func (a *asking) selection(as *assignment, r *result) {
 	if !ok {
 		return
 	}
-	var filters []func(int) (Proposition, stated, string)
+	var filters []func(int) (coverage.Proposition, stated, string)
 	if p := as.part(slotBool); p != nil {
 		keys := p.values
 		if p.kind == kindProfile {
 			keys = p.bools
 		}
-		filters = append(filters, func(i int) (Proposition, stated, string) { return a.boolOf(i, keys, p) })
+		filters = append(filters, func(i int) (coverage.Proposition, stated, string) { return a.boolOf(i, keys, p) })
 	}
 	if p := as.part(slotComparison); p != nil {
 		field := a.comparedField(as)
 		a.criterion(p, field, r)
-		filters = append(filters, func(i int) (Proposition, stated, string) { return a.compared(i, field, p) })
+		filters = append(filters, func(i int) (coverage.Proposition, stated, string) { return a.compared(i, field, p) })
 	}
 	shown := 0
 	for _, i := range s.records {
@@ -360,12 +361,12 @@ func (a *asking) selection(as *assignment, r *result) {
 			a.judgeRecord(s, i, r, f)
 		}
 		if len(filters) == 0 {
-			r.propositions = append(r.propositions, Proposition{Clause: r.clause, Shape: "S11", Asked: a.asked(s.span), Subject: a.recordSubject(i), Verdict: verdictTrue})
+			r.propositions = append(r.propositions, coverage.Proposition{Clause: r.clause, Shape: "S11", Asked: a.asked(s.span), Subject: a.recordSubject(i), Verdict: coverage.VerdictTrue})
 		}
 	}
 	r.polarity = nil
 	if r.incomplete {
-		r.fieldReason("complete_list", reasonNotPublished)
+		r.fieldReason("complete_list", coverage.ReasonNotPublished)
 	}
 	if shown == 0 && len(filters) > 0 && !r.incomplete {
 		a.noneSelected(s, filters, r)
@@ -374,7 +375,7 @@ func (a *asking) selection(as *assignment, r *result) {
 }
 
 // noneSelected states that no record passes: each candidate's filters are shown.
-func (a *asking) noneSelected(s subjects, filters []func(int) (Proposition, stated, string), r *result) {
+func (a *asking) noneSelected(s subjects, filters []func(int) (coverage.Proposition, stated, string), r *result) {
 	for _, i := range s.records[:min(len(s.records), a.request.limit)] {
 		for _, f := range filters {
 			gaps := len(r.gaps)
@@ -386,17 +387,17 @@ func (a *asking) noneSelected(s subjects, filters []func(int) (Proposition, stat
 }
 
 // passes reports whether a record passes all filters. One that is not known either way is a gap.
-func (a *asking) passes(i int, filters []func(int) (Proposition, stated, string), r *result) bool {
+func (a *asking) passes(i int, filters []func(int) (coverage.Proposition, stated, string), r *result) bool {
 	pass := true
-	var open *Proposition
+	var open *coverage.Proposition
 	why := ""
 	for _, f := range filters {
 		p, _, reason := f(i)
 		switch p.Verdict {
-		case verdictFalse:
+		case coverage.VerdictFalse:
 			return false
-		case verdictUnknown:
-			pass, open, why = false, &p, cmp.Or(reason, reasonUnknownValue)
+		case coverage.VerdictUnknown:
+			pass, open, why = false, &p, cmp.Or(reason, coverage.ReasonUnknownValue)
 		}
 	}
 	if open != nil {
@@ -418,7 +419,7 @@ func (a *asking) presence(as *assignment, r *result) {
 	}
 	field := presenceField(as)
 	if !a.scopedField(field) {
-		a.verdicts(s, r, false, func(i int) (Proposition, stated, string) { return a.present(i, field, "", as) })
+		a.verdicts(s, r, false, func(i int) (coverage.Proposition, stated, string) { return a.present(i, field, "", as) })
 		a.statedField(field, "", s, r)
 		return
 	}
@@ -441,7 +442,7 @@ func (a *asking) presence(as *assignment, r *result) {
 	r.established = true
 	for _, p := range places {
 		id := a.places[p].ID
-		a.judgeRecord(s, s.records[0], r, func(i int) (Proposition, stated, string) { return a.present(i, field, id, as) })
+		a.judgeRecord(s, s.records[0], r, func(i int) (coverage.Proposition, stated, string) { return a.present(i, field, id, as) })
 		a.statedField(field, id, s, r)
 		r.usage.place(p, "")
 	}
@@ -456,11 +457,11 @@ func presenceField(as *assignment) string {
 }
 
 // present judges whether a record is there. What is not stated is the field, not the words.
-func (a *asking) present(i int, field, location string, as *assignment) (Proposition, stated, string) {
+func (a *asking) present(i int, field, location string, as *assignment) (coverage.Proposition, stated, string) {
 	v := a.about(i, field, location)
 	subject := a.recordSubject(i)
 	subject.Location = location
-	return Proposition{Asked: a.asked(as.part(slotPresence, slotPlace)), Subject: subject, Field: field, PublisherValue: v.value, Verdict: v.truth}, v, ""
+	return coverage.Proposition{Asked: a.asked(as.part(slotPresence, slotPlace)), Subject: subject, Field: field, PublisherValue: v.value, Verdict: v.truth}, v, ""
 }
 
 // statedField records the field of a presence question and whether it is published.
@@ -472,8 +473,8 @@ func (a *asking) statedField(field, location string, s subjects, r *result) {
 		v := a.about(i, field, location)
 		subject := a.recordSubject(i)
 		subject.Location = location
-		r.fields = append(r.fields, RequestedField{Clause: r.clause, Field: field, Subject: subject, Status: v.status})
-		if v.truth == verdictUnknown {
+		r.fields = append(r.fields, coverage.RequestedField{Clause: r.clause, Field: field, Subject: subject, Status: v.status})
+		if v.truth == coverage.VerdictUnknown {
 			r.fieldGap(field)
 		}
 	}
@@ -482,7 +483,7 @@ func (a *asking) statedField(field, location string, s subjects, r *result) {
 // agree reports whether a record is known to be there, or not there, at all places alike.
 func (a *asking) agree(record int, field string, places []int) bool {
 	first := a.about(record, field, a.places[places[0]].ID).truth
-	return first != verdictUnknown && !a.tooMany(places) && !slices.ContainsFunc(places, func(p int) bool {
+	return first != coverage.VerdictUnknown && !a.tooMany(places) && !slices.ContainsFunc(places, func(p int) bool {
 		return a.about(record, field, a.places[p].ID).truth != first
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"sayso/business"
 	"sayso/business/answer"
 	"sayso/business/bundle"
+	"sayso/business/coverage"
 	"sayso/jcs"
 )
 
@@ -74,13 +75,13 @@ func compiled(t testing.TB, slug string) *answer.Compiled {
 }
 
 // search asks one question.
-func search(t testing.TB, c *answer.Compiled, arguments any) *answer.Outcome {
+func search(t testing.TB, c *answer.Compiled, arguments any) *coverage.Outcome {
 	t.Helper()
 	raw, err := json.Marshal(arguments)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := c.Answer(answer.Call{Tool: "search", Handler: "knowledge.search", Arguments: jcs.Raw(raw), Now: now}, nil)
+	out, err := c.Answer(coverage.Call{Tool: "search", Handler: "knowledge.search", Arguments: jcs.Raw(raw), Now: now}, nil)
 	if err != nil {
 		t.Fatalf("%s: %v", raw, err)
 	}
@@ -121,7 +122,7 @@ func TestLabelledQuestions(t *testing.T) {
 	t.Logf("%d of %d", right, len(rows))
 }
 
-func judge(row labelled, out *answer.Outcome) (faults []string) {
+func judge(row labelled, out *coverage.Outcome) (faults []string) {
 	c := out.Coverage
 	if string(c.Status) != row.Status {
 		faults = append(faults, "status "+string(c.Status)+", want "+row.Status)
@@ -135,11 +136,11 @@ func judge(row labelled, out *answer.Outcome) (faults []string) {
 	if !slices.Equal(missing, row.Missing) {
 		faults = append(faults, "missing "+strings.Join(missing, " ")+", want "+strings.Join(row.Missing, " "))
 	}
-	if c.Status == answer.Resolved && row.Polarity != "" && (c.Answer == nil || c.Answer.Polarity != row.Polarity) {
+	if c.Status == coverage.Resolved && row.Polarity != "" && (c.Answer == nil || c.Answer.Polarity != row.Polarity) {
 		faults = append(faults, "polarity differs")
 	}
 	for _, word := range row.Unresolved {
-		if !slices.ContainsFunc(c.Unresolved, func(g answer.Gap) bool {
+		if !slices.ContainsFunc(c.Unresolved, func(g coverage.Gap) bool {
 			return strings.ToLower(g.Text) == word || word == "field:"+g.Field || slices.Contains(strings.Fields(strings.ToLower(g.Text)), word)
 		}) {
 			faults = append(faults, "unresolved does not name "+word)
@@ -148,7 +149,7 @@ func judge(row labelled, out *answer.Outcome) (faults []string) {
 	return faults
 }
 
-func pretty(out *answer.Outcome) string {
+func pretty(out *coverage.Outcome) string {
 	data, err := jcs.Encode(out.Coverage)
 	if err != nil {
 		return err.Error()

@@ -10,11 +10,9 @@ import (
 	"unicode/utf8"
 
 	"sayso/business"
+	"sayso/business/coverage"
 	"sayso/jcs"
 )
-
-// codeInvalid is the code of every violation of a handler's input schema.
-const codeInvalid = "invalid_arguments"
 
 // The longest texts that are read.
 const (
@@ -27,12 +25,12 @@ const (
 type object struct {
 	members []jcs.Member
 	at      string // JSON pointer of the object
-	fault   **CallError
+	fault   **coverage.CallError
 }
 
 // readArguments opens the arguments of a call; absent and null are {}.
-func readArguments(call Call, known ...string) object {
-	o := object{fault: new(*CallError)}
+func readArguments(call coverage.Call, known ...string) object {
+	o := object{fault: new(*coverage.CallError)}
 	raw := call.Arguments
 	if len(raw) == 0 || string(raw) == "null" {
 		return o
@@ -71,7 +69,7 @@ func (o object) failAt(at, message string) {
 		if at != "" {
 			where = at
 		}
-		*o.fault = &CallError{Code: codeInvalid, Path: at, Message: where + ": " + message}
+		*o.fault = &coverage.CallError{Code: coverage.InvalidArguments, Path: at, Message: where + ": " + message}
 	}
 }
 
@@ -165,9 +163,9 @@ func (o object) whole(name string, otherwise, least, most int) int {
 }
 
 // key reads {type, id}. Neither has to exist: what is not published is no fault of the caller's.
-func (o object) key(at string, raw jcs.Raw) Key {
+func (o object) key(at string, raw jcs.Raw) coverage.Key {
 	k := o.open(at, raw, "type", "id")
-	return Key{k.text(pointer(at, "type"), k.need("type"), maxName), k.text(pointer(at, "id"), k.need("id"), maxID)}
+	return coverage.Key{Type: k.text(pointer(at, "type"), k.need("type"), maxName), ID: k.text(pointer(at, "id"), k.need("id"), maxID)}
 }
 
 // position reads {latitude, longitude} in degrees.

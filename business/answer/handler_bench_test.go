@@ -3,8 +3,8 @@ package answer_test
 import (
 	"testing"
 
-	"sayso/business/answer"
 	"sayso/business/answer/answertest"
+	"sayso/business/coverage"
 	"sayso/jcs"
 )
 
@@ -26,7 +26,7 @@ func BenchmarkHandlers(b *testing.B) {
 		"branches.nearest":    `{"caller_location":{"latitude":44.9,"longitude":-93.2},"max_distance_km":100}`,
 	} {
 		b.Run(handler, func(b *testing.B) {
-			call := answer.Call{Tool: "tool", Handler: handler, Arguments: jcs.Raw(arguments), Now: answertest.Now}
+			call := coverage.Call{Tool: "tool", Handler: handler, Arguments: jcs.Raw(arguments), Now: answertest.Now}
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := c.Answer(call, nil); err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sayso/business"
+	"sayso/business/coverage"
 	"sayso/jcs"
 )
 
@@ -74,7 +75,7 @@ type stored struct {
 	broken bool
 }
 
-func (s *stored) Latest(stream string, subject *Key, location string) (out []Reading, err error) {
+func (s *stored) Latest(stream string, subject *coverage.Key, location string) (out []Reading, err error) {
 	if s.broken {
 		return nil, errors.New("the readings cannot be read")
 	}
@@ -99,7 +100,7 @@ func readings(t testing.TB, lines ...string) *stored {
 		r := Reading{Stream: f[0], Value: jcs.Raw(f[3]), ObservedAt: noon.Add(-age), ReceivedAt: noon.Add(-age)}
 		if f[1] != "-" {
 			typ, id, _ := strings.Cut(f[1], "/")
-			r.Subject = &Key{typ, id}
+			r.Subject = &coverage.Key{Type: typ, ID: id}
 		}
 		if f[2] != "-" {
 			r.Location = f[2]
@@ -110,12 +111,12 @@ func readings(t testing.TB, lines ...string) *stored {
 }
 
 // run calls a handler by its name.
-func run(c *Compiled, handler, arguments string, r Readings) (*Outcome, error) {
-	return c.Answer(Call{Tool: "tool", Handler: handler, Arguments: jcs.Raw(arguments), Now: noon}, r)
+func run(c *Compiled, handler, arguments string, r Readings) (*coverage.Outcome, error) {
+	return c.Answer(coverage.Call{Tool: "tool", Handler: handler, Arguments: jcs.Raw(arguments), Now: noon}, r)
 }
 
 // must is run for a call that is in order; the outcome is held to what is true of every outcome.
-func must(t testing.TB, c *Compiled, handler, arguments string, r Readings) *Outcome {
+func must(t testing.TB, c *Compiled, handler, arguments string, r Readings) *coverage.Outcome {
 	t.Helper()
 	out, err := run(c, handler, arguments, r)
 	if err != nil {
@@ -126,46 +127,46 @@ func must(t testing.TB, c *Compiled, handler, arguments string, r Readings) *Out
 }
 
 // sound checks what holds of every outcome: I1, withholding, and that indexes point at something.
-func sound(t testing.TB, out *Outcome) {
+func sound(t testing.TB, out *coverage.Outcome) {
 	t.Helper()
 	v := out.Coverage
 	if err := jcs.Check(out.Result); err != nil {
 		t.Errorf("the result is no JSON: %v", err)
 	}
-	if full := v.Covered && v.AnswersRequest && len(v.Unresolved) == 0; full != (v.Status == Resolved) {
+	if full := v.Covered && v.AnswersRequest && len(v.Unresolved) == 0; full != (v.Status == coverage.Resolved) {
 		t.Errorf("I1: status %s with covered %t, answers_request %t, %d unresolved", v.Status, v.Covered, v.AnswersRequest, len(v.Unresolved))
 	}
-	if v.Status != Resolved && len(v.Unresolved) == 0 {
+	if v.Status != coverage.Resolved && len(v.Unresolved) == 0 {
 		t.Errorf("%s without an unresolved entry", v.Status)
 	}
-	if withheld := v.Status == NeedsContext || v.Status == NotCovered; withheld {
+	if withheld := v.Status == coverage.NeedsContext || v.Status == coverage.NotCovered; withheld {
 		if string(out.Result) != `{"records":[]}` || len(v.PublisherFacts) > 0 || v.Answer != nil || len(out.Locations) > 0 {
 			t.Errorf("I2: %s shows result %s, facts %v, answer %v, locations %v", v.Status, out.Result, v.PublisherFacts, v.Answer, out.Locations)
 		}
 		for _, p := range v.Propositions {
-			if p.PublisherValue != nil || p.Verdict != verdictUnknown && p.Verdict != verdictNotPublished {
+			if p.PublisherValue != nil || p.Verdict != coverage.VerdictUnknown && p.Verdict != coverage.VerdictNotPublished {
 				t.Errorf("I2: %s shows the proposition %+v", v.Status, p)
 			}
 		}
 	}
-	if (v.Status == NeedsContext) != (out.Clarification != nil) {
+	if (v.Status == coverage.NeedsContext) != (out.Clarification != nil) {
 		t.Errorf("%s with clarification %v", v.Status, out.Clarification)
 	}
-	if v.Answer != nil && v.Answer.Polarity != positive && !v.EvidenceComplete {
+	if v.Answer != nil && v.Answer.Polarity != coverage.Positive && !v.EvidenceComplete {
 		t.Errorf("XP-COVERAGE-005: polarity %s without complete evidence", v.Answer.Polarity)
 	}
 	for _, c := range v.Constraints {
-		if !slices.Contains([]string{verdictTrue, verdictFalse, verdictExcluded, verdictUnknown}, c.Verdict) || v.Propositions[c.Proposition].Verdict != c.Verdict {
+		if !slices.Contains([]string{coverage.VerdictTrue, coverage.VerdictFalse, coverage.VerdictExcluded, coverage.VerdictUnknown}, c.Verdict) || v.Propositions[c.Proposition].Verdict != c.Verdict {
 			t.Errorf("XP-COVERAGE-007: constraint %+v", c)
 		}
 	}
-	if v.AgentInstruction != instructions[v.Status] || v.AgentInstruction == "" {
+	if v.AgentInstruction != v.Status.Instruction() || v.AgentInstruction == "" {
 		t.Errorf("agent_instruction %q", v.AgentInstruction)
 	}
 }
 
 // gapsOf prints the unresolved entries in short.
-func gapsOf(out *Outcome) string {
+func gapsOf(out *coverage.Outcome) string {
 	var parts []string
 	for _, g := range out.Coverage.Unresolved {
 		parts = append(parts, strings.Join(slices.DeleteFunc([]string{g.Text, g.Field, g.Location, g.Reason}, func(s string) bool { return s == "" }), " "))
@@ -177,11 +178,11 @@ func gapsOf(out *Outcome) string {
 func refused(t testing.TB, c *Compiled, handler, arguments, at string, words ...string) {
 	t.Helper()
 	out, err := run(c, handler, arguments, &stored{})
-	var call *CallError
+	var call *coverage.CallError
 	switch {
 	case !errors.As(err, &call):
 		t.Errorf("%s %s: outcome %v, error %v; want a CallError", handler, arguments, out, err)
-	case call.Code != codeInvalid || call.Path != at:
+	case call.Code != coverage.InvalidArguments || call.Path != at:
 		t.Errorf("%s %s: %s at %q: %s; want invalid_arguments at %q", handler, arguments, call.Code, call.Path, call.Message, at)
 	default:
 		for _, w := range words {

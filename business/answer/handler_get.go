@@ -5,17 +5,18 @@ import (
 	"strconv"
 
 	"sayso/business"
+	"sayso/business/coverage"
 	"sayso/jcs"
 )
 
 // getCall is the arguments of knowledge.get.
 type getCall struct {
-	keys    []Key
+	keys    []coverage.Key
 	fields  []string
 	content bool
 }
 
-func readGet(call Call) (getCall, error) {
+func readGet(call coverage.Call) (getCall, error) {
 	a := readArguments(call, "records", "fields", "include")
 	var g getCall
 	for i, raw := range a.list("records", a.need("records"), 20) {
@@ -36,37 +37,37 @@ func readGet(call Call) (getCall, error) {
 }
 
 // get is the handler knowledge.get: records by key, in the order asked for. A record that was withdrawn and one that never existed look the same.
-func (c *Compiled) get(call Call) (*Outcome, error) {
+func (c *Compiled) get(call coverage.Call) (*coverage.Outcome, error) {
 	g, err := readGet(call)
 	if err != nil {
 		return nil, err
 	}
 	x := c.index
-	e := evidence{Complete: !x.publication.Incomplete, Scope: "record"}
-	var gaps []Gap
+	e := coverage.Evidence{Complete: !x.publication.Incomplete, Scope: "record"}
+	var gaps []coverage.Gap
 	found := []business.Record{}
 	for _, k := range g.keys {
-		proposition := Proposition{Shape: call.Handler, Subject: x.subject(&k), RequestValue: k.String(), Verdict: verdictNotPublished}
+		proposition := coverage.Proposition{Shape: call.Handler, Subject: x.subject(&k), RequestValue: k.String(), Verdict: coverage.VerdictNotPublished}
 		i, ok := x.record[k]
 		if !ok {
 			e.Propositions = append(e.Propositions, proposition)
-			gaps = append(gaps, Gap{Text: k.String(), Reason: reasonNotPublished})
+			gaps = append(gaps, coverage.Gap{Text: k.String(), Reason: coverage.ReasonNotPublished})
 			continue
 		}
-		proposition.Verdict, proposition.Match = verdictPublished, "exact"
+		proposition.Verdict, proposition.Match = coverage.VerdictPublished, "exact"
 		e.Propositions = append(e.Propositions, proposition)
 		record := x.records[i]
 		if !g.content {
 			record.Content = ""
 		}
 		if g.fields != nil {
-			var missing []Gap
+			var missing []coverage.Gap
 			record.Attributes, missing = x.pick(&e, k, record.Attributes, g.fields)
 			gaps = append(gaps, missing...)
 		}
 		found = append(found, record)
 	}
-	out := &Outcome{Coverage: finish(e, call.Handler, len(found) > 0, gaps), Result: withheldResult}
+	out := &coverage.Outcome{Coverage: e.Finish(call.Handler, len(found) > 0, gaps), Result: coverage.WithheldResult()}
 	if len(found) > 0 {
 		out.Result, err = jcs.Encode(struct {
 			Records []business.Record `json:"records"`
@@ -76,14 +77,14 @@ func (c *Compiled) get(call Call) (*Outcome, error) {
 }
 
 // pick keeps of a record's attributes those that answer the fields asked for, and states of each field whether it is published.
-func (x *index) pick(e *evidence, k Key, attributes jcs.Raw, fields []string) (jcs.Raw, []Gap) {
+func (x *index) pick(e *coverage.Evidence, k coverage.Key, attributes jcs.Raw, fields []string) (jcs.Raw, []coverage.Gap) {
 	var members, kept []jcs.Member
 	if attributes != nil {
 		members, _ = business.Members(attributes) // an object: it was checked when it was published
 	}
-	var gaps []Gap
+	var gaps []coverage.Gap
 	for _, field := range fields {
-		status := verdictNotPublished
+		status := coverage.VerdictNotPublished
 		for _, m := range members {
 			answers := x.answers(m, field)
 			if answers == "" {
@@ -92,12 +93,12 @@ func (x *index) pick(e *evidence, k Key, attributes jcs.Raw, fields []string) (j
 			status = strongest(status, answers)
 			if !slices.ContainsFunc(kept, func(have jcs.Member) bool { return have.Name == m.Name }) {
 				kept = append(kept, m)
-				e.Facts = append(e.Facts, Fact{Subject: x.subject(&k), Field: m.Name, Value: m.Value, Source: "record"})
+				e.Facts = append(e.Facts, coverage.Fact{Subject: x.subject(&k), Field: m.Name, Value: m.Value, Source: "record"})
 			}
 		}
-		e.RequestedFields = append(e.RequestedFields, RequestedField{Field: field, Subject: x.subject(&k), Status: status})
-		if status == verdictNotPublished {
-			gaps = append(gaps, Gap{Text: k.String(), Field: field, Reason: reasonNotPublished})
+		e.RequestedFields = append(e.RequestedFields, coverage.RequestedField{Field: field, Subject: x.subject(&k), Status: status})
+		if status == coverage.VerdictNotPublished {
+			gaps = append(gaps, coverage.Gap{Text: k.String(), Field: field, Reason: coverage.ReasonNotPublished})
 		}
 	}
 	return joinMembers(kept), gaps
@@ -113,20 +114,20 @@ func (x *index) answers(m jcs.Member, field string) string {
 	case declared.Kind == "mode":
 		mode, _ := jcs.Text(m.Value)
 		if slices.Contains(declared.Deferred, mode) {
-			return verdictDeferred
+			return coverage.VerdictDeferred
 		}
 		if m.Name != field {
 			return ""
 		}
 	case declared.Kind == "text":
-		return verdictStatedInText
+		return coverage.VerdictStatedInText
 	}
-	return verdictPublished
+	return coverage.VerdictPublished
 }
 
 // strongest is the better of two states of a field.
 func strongest(a, b string) string {
-	order := []string{verdictNotPublished, verdictDeferred, verdictStatedInText, verdictPublished}
+	order := []string{coverage.VerdictNotPublished, coverage.VerdictDeferred, coverage.VerdictStatedInText, coverage.VerdictPublished}
 	return order[max(slices.Index(order, a), slices.Index(order, b))]
 }
 

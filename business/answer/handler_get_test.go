@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sayso/business"
+	"sayso/business/coverage"
 	"sayso/jcs"
 )
 
@@ -13,24 +14,24 @@ func TestGet(t *testing.T) {
 	c := indexed(t, lake())
 	for _, tt := range []struct {
 		name, arguments string
-		status          Status
+		status          coverage.Status
 		gaps            string
 		fields          string // status of every requested field
 	}{
-		{"one", `{"records":[{"type":"boat","id":"skiff"}]}`, Resolved, "", ""},
-		{"some", `{"records":[{"type":"boat","id":"skiff"},{"type":"boat","id":"raft"}]}`, Partial, "boat/raft not_published", ""},
-		{"none", `{"records":[{"type":"boat","id":"raft"}]}`, NotCovered, "boat/raft not_published", ""},
-		{"unknown type is not published", `{"records":[{"type":"unicorn","id":"skiff"}]}`, NotCovered, "unicorn/skiff not_published", ""},
-		{"withdrawn looks like never", `{"records":[{"id":"withdrawn","type":"boat"}]}`, NotCovered, "boat/withdrawn not_published", ""},
-		{"published field", `{"records":[{"type":"boat","id":"skiff"}],"fields":["price"]}`, Resolved, "", "published"},
-		{"attribute key", `{"records":[{"type":"boat","id":"skiff"}],"fields":["sail","stock"]}`, Resolved, "", "published published"},
-		{"deferred answers", `{"records":[{"type":"boat","id":"punt"}],"fields":["price"]}`, Resolved, "", "deferred"},
-		{"stated in text", `{"records":[{"type":"boat","id":"oar"}],"fields":["price"]}`, Resolved, "", "stated_in_text"},
-		{"mode by its own key", `{"records":[{"type":"boat","id":"oar"}],"fields":["price_mode"]}`, Resolved, "", "published"},
-		{"empty object states nothing", `{"records":[{"type":"boat","id":"oar"}],"fields":["stock"]}`, Partial, "boat/oar stock not_published", "not_published"},
-		{"a stream-bound attribute is no record fact", `{"records":[{"type":"boat","id":"punt"}],"fields":["seats"]}`, Partial, "boat/punt seats not_published", "not_published"},
-		{"field of one of two", `{"records":[{"type":"boat","id":"skiff"},{"type":"boat","id":"punt"}],"fields":["sail"]}`, Partial, "boat/punt sail not_published", "published not_published"},
-		{"unknown field", `{"records":[{"type":"boat","id":"skiff"}],"fields":["colour"]}`, Partial, "boat/skiff colour not_published", "not_published"},
+		{"one", `{"records":[{"type":"boat","id":"skiff"}]}`, coverage.Resolved, "", ""},
+		{"some", `{"records":[{"type":"boat","id":"skiff"},{"type":"boat","id":"raft"}]}`, coverage.Partial, "boat/raft not_published", ""},
+		{"none", `{"records":[{"type":"boat","id":"raft"}]}`, coverage.NotCovered, "boat/raft not_published", ""},
+		{"unknown type is not published", `{"records":[{"type":"unicorn","id":"skiff"}]}`, coverage.NotCovered, "unicorn/skiff not_published", ""},
+		{"withdrawn looks like never", `{"records":[{"id":"withdrawn","type":"boat"}]}`, coverage.NotCovered, "boat/withdrawn not_published", ""},
+		{"published field", `{"records":[{"type":"boat","id":"skiff"}],"fields":["price"]}`, coverage.Resolved, "", "published"},
+		{"attribute key", `{"records":[{"type":"boat","id":"skiff"}],"fields":["sail","stock"]}`, coverage.Resolved, "", "published published"},
+		{"deferred answers", `{"records":[{"type":"boat","id":"punt"}],"fields":["price"]}`, coverage.Resolved, "", "deferred"},
+		{"stated in text", `{"records":[{"type":"boat","id":"oar"}],"fields":["price"]}`, coverage.Resolved, "", "stated_in_text"},
+		{"mode by its own key", `{"records":[{"type":"boat","id":"oar"}],"fields":["price_mode"]}`, coverage.Resolved, "", "published"},
+		{"empty object states nothing", `{"records":[{"type":"boat","id":"oar"}],"fields":["stock"]}`, coverage.Partial, "boat/oar stock not_published", "not_published"},
+		{"a stream-bound attribute is no record fact", `{"records":[{"type":"boat","id":"punt"}],"fields":["seats"]}`, coverage.Partial, "boat/punt seats not_published", "not_published"},
+		{"field of one of two", `{"records":[{"type":"boat","id":"skiff"},{"type":"boat","id":"punt"}],"fields":["sail"]}`, coverage.Partial, "boat/punt sail not_published", "published not_published"},
+		{"unknown field", `{"records":[{"type":"boat","id":"skiff"}],"fields":["colour"]}`, coverage.Partial, "boat/skiff colour not_published", "not_published"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out := must(t, c, "knowledge.get", tt.arguments, nil)
@@ -41,7 +42,7 @@ func TestGet(t *testing.T) {
 			for _, f := range out.Coverage.RequestedFields {
 				fields = append(fields, f.Status)
 			}
-			if got := strings.Join(fields, " "); tt.status != NotCovered && got != tt.fields {
+			if got := strings.Join(fields, " "); tt.status != coverage.NotCovered && got != tt.fields {
 				t.Errorf("requested fields %q, want %q", got, tt.fields)
 			}
 		})
@@ -94,21 +95,21 @@ func TestNeighbors(t *testing.T) {
 	c := indexed(t, lake())
 	for _, tt := range []struct {
 		name, arguments string
-		status          Status
+		status          coverage.Status
 		gaps, polarity  string
 		neighbours      string // rel direction id
 	}{
-		{"all, the unpublished left out", `{"type":"boat","id":"skiff"}`, Resolved, "", positive, "accessory_for in oar, alternative_to out punt, x-stored-with out oar"},
-		{"out", `{"type":"boat","id":"skiff","direction":"out"}`, Resolved, "", positive, "alternative_to out punt, x-stored-with out oar"},
-		{"in", `{"type":"boat","id":"skiff","direction":"in"}`, Resolved, "", positive, "accessory_for in oar"},
-		{"a relation", `{"type":"boat","id":"oar","rel":["accessory_for"]}`, Resolved, "", positive, "accessory_for out punt, accessory_for out skiff"},
-		{"the same for one who asks otherwise", `{"rel":["accessory_for"],"direction":"both","limit":20,"id":"oar","type":"boat"}`, Resolved, "", positive, "accessory_for out punt, accessory_for out skiff"},
-		{"one of two relations", `{"type":"boat","id":"skiff","rel":["alternative_to","same_as"]}`, Partial, "same_as links not_published", positive, "alternative_to out punt"},
-		{"only a hidden link", `{"type":"boat","id":"skiff","rel":["requires"]}`, Partial, "requires links not_published", "", ""},
-		{"closed relation without a link is a no", `{"type":"boat","id":"skiff","rel":["part_of"]}`, Resolved, "", negative, ""},
-		{"a yes and a no", `{"type":"boat","id":"skiff","rel":["part_of","alternative_to"]}`, Resolved, "", mixed, "alternative_to out punt"},
-		{"no link at all", `{"type":"boat","id":"punt","direction":"out"}`, Partial, "links not_published", "", ""},
-		{"no such record", `{"type":"boat","id":"withdrawn"}`, NotCovered, "boat/withdrawn not_published", "", ""},
+		{"all, the unpublished left out", `{"type":"boat","id":"skiff"}`, coverage.Resolved, "", coverage.Positive, "accessory_for in oar, alternative_to out punt, x-stored-with out oar"},
+		{"out", `{"type":"boat","id":"skiff","direction":"out"}`, coverage.Resolved, "", coverage.Positive, "alternative_to out punt, x-stored-with out oar"},
+		{"in", `{"type":"boat","id":"skiff","direction":"in"}`, coverage.Resolved, "", coverage.Positive, "accessory_for in oar"},
+		{"a relation", `{"type":"boat","id":"oar","rel":["accessory_for"]}`, coverage.Resolved, "", coverage.Positive, "accessory_for out punt, accessory_for out skiff"},
+		{"the same for one who asks otherwise", `{"rel":["accessory_for"],"direction":"both","limit":20,"id":"oar","type":"boat"}`, coverage.Resolved, "", coverage.Positive, "accessory_for out punt, accessory_for out skiff"},
+		{"one of two relations", `{"type":"boat","id":"skiff","rel":["alternative_to","same_as"]}`, coverage.Partial, "same_as links not_published", coverage.Positive, "alternative_to out punt"},
+		{"only a hidden link", `{"type":"boat","id":"skiff","rel":["requires"]}`, coverage.Partial, "requires links not_published", "", ""},
+		{"closed relation without a link is a no", `{"type":"boat","id":"skiff","rel":["part_of"]}`, coverage.Resolved, "", coverage.Negative, ""},
+		{"a yes and a no", `{"type":"boat","id":"skiff","rel":["part_of","alternative_to"]}`, coverage.Resolved, "", coverage.Mixed, "alternative_to out punt"},
+		{"no link at all", `{"type":"boat","id":"punt","direction":"out"}`, coverage.Partial, "links not_published", "", ""},
+		{"no such record", `{"type":"boat","id":"withdrawn"}`, coverage.NotCovered, "boat/withdrawn not_published", "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out := must(t, c, "knowledge.neighbors", tt.arguments, nil)
@@ -129,7 +130,7 @@ func TestNeighbors(t *testing.T) {
 	}
 }
 
-func shownNeighbours(t *testing.T, out *Outcome) string {
+func shownNeighbours(t *testing.T, out *coverage.Outcome) string {
 	t.Helper()
 	var result struct {
 		Neighbours []neighbour `json:"neighbours"`
@@ -155,13 +156,13 @@ func TestNeighborsLimit(t *testing.T) {
 		t.Errorf("neighbours %q, complete %t", got, out.Coverage.EvidenceComplete)
 	}
 	out = must(t, c, "knowledge.neighbors", `{"type":"boat","id":"oar","limit":2,"rel":["accessory_for","part_of"]}`, nil)
-	if out.Coverage.Status != Resolved || !out.Coverage.EvidenceComplete || out.Coverage.Answer.Polarity != mixed {
+	if out.Coverage.Status != coverage.Resolved || !out.Coverage.EvidenceComplete || out.Coverage.Answer.Polarity != coverage.Mixed {
 		t.Errorf("both shown: %s, complete %t", out.Coverage.Status, out.Coverage.EvidenceComplete)
 	}
 	s := lake()
 	s.Publication.Incomplete = true
 	out = must(t, indexed(t, s), "knowledge.neighbors", `{"type":"boat","id":"skiff","rel":["part_of"]}`, nil)
-	if out.Coverage.Status != Partial || out.Coverage.EvidenceComplete {
+	if out.Coverage.Status != coverage.Partial || out.Coverage.EvidenceComplete {
 		t.Errorf("XP-COVERAGE-005: after a partial import: %s, complete %t", out.Coverage.Status, out.Coverage.EvidenceComplete)
 	}
 	for i := range 60 {

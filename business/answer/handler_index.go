@@ -11,6 +11,7 @@ import (
 	_ "time/tzdata" // zones are the same on every machine
 
 	"sayso/business"
+	"sayso/business/coverage"
 	"sayso/business/hours"
 	"sayso/jcs"
 )
@@ -20,8 +21,8 @@ type index struct {
 	publication *business.Publication
 	schema      *business.Schema // never nil
 	records     []business.Record
-	record      map[Key]int // position in records
-	incoming    map[Key][]edge
+	record      map[coverage.Key]int // position in records
+	incoming    map[coverage.Key][]edge
 	places      []place // in the order of their ids
 	place       map[string]int
 	streams     map[string]*business.SchemaStream
@@ -31,7 +32,7 @@ type index struct {
 // edge is a link seen from its end.
 type edge struct {
 	rel  string
-	from Key
+	from coverage.Key
 }
 
 // place is a location with what its text means.
@@ -49,8 +50,8 @@ func newIndex(s Snapshot) (*index, error) {
 		return nil, errors.New("the snapshot has no publication")
 	}
 	x := &index{
-		publication: p, schema: &business.Schema{}, records: slices.Clone(s.Records), record: make(map[Key]int, len(s.Records)),
-		incoming: map[Key][]edge{}, place: make(map[string]int, len(p.Profile.Locations)), streams: map[string]*business.SchemaStream{},
+		publication: p, schema: &business.Schema{}, records: slices.Clone(s.Records), record: make(map[coverage.Key]int, len(s.Records)),
+		incoming: map[coverage.Key][]edge{}, place: make(map[string]int, len(p.Profile.Locations)), streams: map[string]*business.SchemaStream{},
 	}
 	if p.Schema != nil {
 		schema, err := business.ParseSchema(p.Schema)
@@ -80,14 +81,14 @@ func (x *index) addRecords(site business.Site) error {
 	slices.SortFunc(x.records, func(a, b business.Record) int { return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.ID, b.ID)) })
 	for i := range x.records {
 		r := &x.records[i]
-		key := Key{r.Type, r.ID}
+		key := coverage.Key{Type: r.Type, ID: r.ID}
 		if _, twice := x.record[key]; twice {
 			return fmt.Errorf("the record %q stands twice in the snapshot", key.String())
 		}
 		r.URL = site.RecordURL(x.publication, r.Type, r.ID)
 		x.record[key] = i
 		for _, l := range r.Links {
-			target := Key{l.Type, l.ID}
+			target := coverage.Key{Type: l.Type, ID: l.ID}
 			if e := (edge{l.Rel, key}); !slices.Contains(x.incoming[target], e) {
 				x.incoming[target] = append(x.incoming[target], e)
 			}
@@ -124,12 +125,9 @@ func (x *index) addPlaces() error {
 	return nil
 }
 
-// String is type/id, as options and unresolved entries name a record.
-func (k Key) String() string { return k.Type + "/" + k.ID }
-
 // subject names a record of this publisher, or the publisher itself.
-func (x *index) subject(k *Key) Subject {
-	s := Subject{Publisher: x.publication.Slug}
+func (x *index) subject(k *coverage.Key) coverage.Subject {
+	s := coverage.Subject{Publisher: x.publication.Slug}
 	if k != nil {
 		s.Type, s.ID = k.Type, k.ID
 	}
@@ -137,8 +135,8 @@ func (x *index) subject(k *Key) Subject {
 }
 
 // at names a location of this publisher.
-func (x *index) at(location string) Subject {
-	return Subject{Publisher: x.publication.Slug, Location: location}
+func (x *index) at(location string) coverage.Subject {
+	return coverage.Subject{Publisher: x.publication.Slug, Location: location}
 }
 
 // label is what a person calls a location.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sayso/business"
+	"sayso/business/coverage"
 	"sayso/jcs"
 )
 
@@ -17,9 +18,6 @@ var errNoReadings = errors.New("a live handler was called without readings")
 
 // maxOptions is how many options a missing dimension offers.
 const maxOptions = 50
-
-// minLife is the shortest life of an answer with live readings.
-const minLife = 10 * time.Second
 
 // observation is a reading of a declared stream with its age at the moment of the call.
 type observation struct {
@@ -36,16 +34,16 @@ func past(ageMS, seconds int64) bool { return seconds <= math.MaxInt64/1000 && a
 
 // shownReading is a reading in a result.
 type shownReading struct {
-	Stream     string    `json:"stream"`
-	Subject    *Key      `json:"subject,omitempty"`
-	Location   string    `json:"location,omitempty"`
-	Value      jcs.Raw   `json:"value"`
-	Unit       string    `json:"unit,omitempty"`
-	ObservedAt time.Time `json:"observed_at"`
-	ReceivedAt time.Time `json:"received_at"`
-	AgeMS      int64     `json:"age_ms"`
-	SLASeconds int64     `json:"sla_seconds"`
-	Stale      bool      `json:"stale"`
+	Stream     string        `json:"stream"`
+	Subject    *coverage.Key `json:"subject,omitempty"`
+	Location   string        `json:"location,omitempty"`
+	Value      jcs.Raw       `json:"value"`
+	Unit       string        `json:"unit,omitempty"`
+	ObservedAt time.Time     `json:"observed_at"`
+	ReceivedAt time.Time     `json:"received_at"`
+	AgeMS      int64         `json:"age_ms"`
+	SLASeconds int64         `json:"sla_seconds"`
+	Stale      bool          `json:"stale"`
 }
 
 func (o *observation) shown() shownReading {
@@ -56,7 +54,7 @@ func (o *observation) shown() shownReading {
 
 // observe reads the latest readings of a stream and keeps those that may be shown: of the declared kind, about the subject, at a published location when the
 // stream is scoped, and not older than max_age_seconds. They stand in the order of their locations. subject is nil for a stream that has none.
-func (x *index) observe(readings Readings, stream *business.SchemaStream, subject *Key, now time.Time) ([]observation, error) {
+func (x *index) observe(readings Readings, stream *business.SchemaStream, subject *coverage.Key, now time.Time) ([]observation, error) {
 	if readings == nil {
 		return nil, errNoReadings
 	}
@@ -104,11 +102,11 @@ func (o *observation) sla() time.Duration {
 // age is the age as it is shown.
 func (o *observation) age() time.Duration { return time.Duration(o.ageMS) * time.Millisecond }
 
-// freshness fills the outcome's members about readings: used are all that the answer depends on, shown those in its result.
-func (out *Outcome) freshness(used, shown []observation) {
+// addFreshness fills an outcome's members about readings: used are all that the answer depends on, shown those in its result.
+func addFreshness(out *coverage.Outcome, used, shown []observation) {
 	for i := range used {
 		o := &used[i]
-		life := max(minLife, min(StandardLife, o.sla()-o.age()))
+		life := max(coverage.MinLife, min(coverage.StandardLife, o.sla()-o.age()))
 		if out.Expires == 0 || life < out.Expires {
 			out.Expires = life
 		}
@@ -126,7 +124,7 @@ func (out *Outcome) freshness(used, shown []observation) {
 // target is what a live call is about: a stream and, where the stream needs them, a record and a location.
 type target struct {
 	stream   *business.SchemaStream
-	subject  *Key
+	subject  *coverage.Key
 	location string
 }
 
@@ -167,10 +165,10 @@ func (x *index) readTarget(a, bound object, located bool) target {
 }
 
 // boundRecord reads an option of the dimension record: type/id of a published record of the type asked about.
-func (x *index) boundRecord(a object, at string, raw jcs.Raw, typ string) *Key {
+func (x *index) boundRecord(a object, at string, raw jcs.Raw, typ string) *coverage.Key {
 	s := a.text(at, raw, maxID+maxName)
 	t, id, _ := strings.Cut(s, "/")
-	k := Key{t, id}
+	k := coverage.Key{Type: t, ID: id}
 	if _, ok := x.record[k]; !ok || t != typ {
 		a.failAt(at, quoted(s)+" is not one of the options")
 	}
@@ -178,7 +176,7 @@ func (x *index) boundRecord(a object, at string, raw jcs.Raw, typ string) *Key {
 }
 
 // liveQuery is the handler live.query: the latest readings of one stream.
-func (c *Compiled) liveQuery(call Call, readings Readings) (*Outcome, error) {
+func (c *Compiled) liveQuery(call coverage.Call, readings Readings) (*coverage.Outcome, error) {
 	x := c.index
 	a := readArguments(call, "stream", "subject", "location", "bound", "limit")
 	t := x.readTarget(a, a.bound("record", "location"), true)
@@ -194,10 +192,10 @@ func (c *Compiled) liveQuery(call Call, readings Readings) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := evidence{Complete: !x.publication.Incomplete, Scope: x.scopeOf(t)}
+	e := coverage.Evidence{Complete: !x.publication.Incomplete, Scope: x.scopeOf(t)}
 	if len(found) == 0 {
-		e.Propositions = []Proposition{x.stated(call, t, nil)}
-		return &Outcome{Coverage: finish(e, call.Handler, false, []Gap{t.gap(reasonNotPublished)}), Result: withheldResult}, nil
+		e.Propositions = []coverage.Proposition{x.stated(call, t, nil)}
+		return &coverage.Outcome{Coverage: e.Finish(call.Handler, false, []coverage.Gap{t.gap(coverage.ReasonNotPublished)}), Result: coverage.WithheldResult()}, nil
 	}
 	if t.stream.ScopedBy != "" && t.location == "" && x.apart(found, limit) {
 		return x.askLocation(call, t, found), nil
@@ -206,20 +204,20 @@ func (c *Compiled) liveQuery(call Call, readings Readings) (*Outcome, error) {
 }
 
 // answerReadings returns readings that are the same everywhere, or those of one place.
-func (x *index) answerReadings(call Call, e evidence, t target, found []observation) (*Outcome, error) {
-	out := &Outcome{}
-	var gaps []Gap
+func (x *index) answerReadings(call coverage.Call, e coverage.Evidence, t target, found []observation) (*coverage.Outcome, error) {
+	out := &coverage.Outcome{}
+	var gaps []coverage.Gap
 	shown := make([]shownReading, len(found))
 	for i := range found {
 		o := &found[i]
 		shown[i] = o.shown()
 		e.Propositions = append(e.Propositions, x.stated(call, t, o))
-		e.Facts = append(e.Facts, Fact{Subject: e.Propositions[i].Subject, Field: o.Stream, Value: o.Value, Source: "stream"})
+		e.Facts = append(e.Facts, coverage.Fact{Subject: e.Propositions[i].Subject, Field: o.Stream, Value: o.Value, Source: "stream"})
 		if o.Location != "" {
 			out.Locations = append(out.Locations, o.Location)
 		}
 		if o.stale() {
-			g := t.gap(reasonStale)
+			g := t.gap(coverage.ReasonStale)
 			g.Location = o.Location
 			gaps = append(gaps, g)
 		}
@@ -227,8 +225,8 @@ func (x *index) answerReadings(call Call, e evidence, t target, found []observat
 	if t.stream.ScopedBy != "" && t.location == "" {
 		gaps = append(gaps, x.silent(t, found)...)
 	}
-	out.freshness(found, found)
-	out.Coverage = finish(e, call.Handler, true, gaps)
+	addFreshness(out, found, found)
+	out.Coverage = e.Finish(call.Handler, true, gaps)
 	var err error
 	out.Result, err = jcs.Encode(struct {
 		Readings []shownReading `json:"readings"`
@@ -251,18 +249,18 @@ func (x *index) readingsOf(readings Readings, t target, now time.Time) ([]observ
 }
 
 // stated is the proposition about one reading, or about none.
-func (x *index) stated(call Call, t target, o *observation) Proposition {
-	p := Proposition{Shape: call.Handler, Subject: x.subject(t.subject), Field: t.stream.Key, Verdict: verdictNotPublished}
+func (x *index) stated(call coverage.Call, t target, o *observation) coverage.Proposition {
+	p := coverage.Proposition{Shape: call.Handler, Subject: x.subject(t.subject), Field: t.stream.Key, Verdict: coverage.VerdictNotPublished}
 	p.Subject.Location = t.location
 	if o != nil {
-		p.Subject.Location, p.PublisherValue, p.Verdict = o.Location, o.Value, verdictPublished
+		p.Subject.Location, p.PublisherValue, p.Verdict = o.Location, o.Value, coverage.VerdictPublished
 	}
 	return p
 }
 
 // gap names the stream, and the record that was asked about.
-func (t *target) gap(reason string) Gap {
-	g := Gap{Field: t.stream.Key, Reason: reason, Location: t.location}
+func (t *target) gap(reason string) coverage.Gap {
+	g := coverage.Gap{Field: t.stream.Key, Reason: reason, Location: t.location}
 	if t.subject != nil {
 		g.Text = t.subject.String()
 	}
@@ -285,10 +283,10 @@ func (x *index) apart(found []observation, limit int) bool {
 }
 
 // silent lists the places without a reading: that the others agree says nothing about them.
-func (x *index) silent(t target, found []observation) (gaps []Gap) {
+func (x *index) silent(t target, found []observation) (gaps []coverage.Gap) {
 	for _, p := range x.places {
 		if !slices.ContainsFunc(found, func(o observation) bool { return o.Location == p.ID }) && len(gaps) < maxOptions {
-			g := t.gap(reasonNotPublished)
+			g := t.gap(coverage.ReasonNotPublished)
 			g.Location = p.ID
 			gaps = append(gaps, g)
 		}
@@ -298,14 +296,14 @@ func (x *index) silent(t target, found []observation) (gaps []Gap) {
 
 // askRecord asks which record a stream is wanted of: those of its type with a reading that counts. Without any the stream is not covered. open is the number of
 // other dimensions that are open for certain; limit is how many readings the call takes, 0 when it is not about one location.
-func (x *index) askRecord(call Call, readings Readings, t target, counts func(observation) bool, limit, open int) (*Outcome, error) {
-	var options []Option
+func (x *index) askRecord(call coverage.Call, readings Readings, t target, counts func(observation) bool, limit, open int) (*coverage.Outcome, error) {
+	var options []coverage.Option
 	several := false
 	for _, r := range x.records {
 		if r.Type != t.stream.Subject {
 			continue
 		}
-		k := Key{r.Type, r.ID}
+		k := coverage.Key{Type: r.Type, ID: r.ID}
 		found, err := x.observe(readings, t.stream, &k, call.Now)
 		if err != nil {
 			return nil, err
@@ -313,7 +311,7 @@ func (x *index) askRecord(call Call, readings Readings, t target, counts func(ob
 		if !slices.ContainsFunc(found, counts) {
 			continue
 		}
-		if options = append(options, Option{k.String(), r.Title}); len(options) > maxOptions {
+		if options = append(options, coverage.Option{Value: k.String(), Label: r.Title}); len(options) > maxOptions {
 			break
 		}
 		several = several || limit > 0 && t.stream.ScopedBy != "" && t.location == "" && x.apart(found, limit)
@@ -321,31 +319,31 @@ func (x *index) askRecord(call Call, readings Readings, t target, counts func(ob
 	if open++; several {
 		open++
 	}
-	e := evidence{Complete: !x.publication.Incomplete, Scope: "record"}
+	e := coverage.Evidence{Complete: !x.publication.Incomplete, Scope: "record"}
 	if options == nil {
-		e.Propositions = []Proposition{x.stated(call, t, nil)}
-		return &Outcome{Coverage: finish(e, call.Handler, false, []Gap{t.gap(reasonNotPublished)}), Result: withheldResult}, nil
+		e.Propositions = []coverage.Proposition{x.stated(call, t, nil)}
+		return &coverage.Outcome{Coverage: e.Finish(call.Handler, false, []coverage.Gap{t.gap(coverage.ReasonNotPublished)}), Result: coverage.WithheldResult()}, nil
 	}
-	return ask(call, e, Missing{Name: "record", Type: "enum", Options: options}, open), nil
+	return ask(call, e, coverage.Missing{Name: "record", Type: "enum", Options: options}, open), nil
 }
 
 // askLocation asks at which location a stream is wanted.
-func (x *index) askLocation(call Call, t target, found []observation) *Outcome {
-	var options []Option
+func (x *index) askLocation(call coverage.Call, t target, found []observation) *coverage.Outcome {
+	var options []coverage.Option
 	for _, o := range found {
 		p := &x.places[x.place[o.Location]]
-		options = append(options, Option{p.ID, p.label()})
+		options = append(options, coverage.Option{Value: p.ID, Label: p.label()})
 	}
-	return ask(call, evidence{Complete: !x.publication.Incomplete, Scope: x.scopeOf(t)}, Missing{Name: "location", Type: "enum", Options: options}, 1)
+	return ask(call, coverage.Evidence{Complete: !x.publication.Incomplete, Scope: x.scopeOf(t)}, coverage.Missing{Name: "location", Type: "enum", Options: options}, 1)
 }
 
 // ask is the outcome of a call that waits for a value: everything found is withheld.
-func ask(call Call, e evidence, missing Missing, open int) *Outcome {
+func ask(call coverage.Call, e coverage.Evidence, missing coverage.Missing, open int) *coverage.Outcome {
 	if len(missing.Options) > maxOptions {
 		missing.Options, missing.Truncated = missing.Options[:maxOptions], true
 		e.Complete = false
 	}
-	e.Clauses = clauseOf(call.Handler, e.Scope, 1, 1)
-	gap := Gap{Field: missing.Name, Reason: reasonMissingValue}
-	return &Outcome{Result: withheldResult, Coverage: needsContextCoverage(e, gap), Clarification: clarify(call, missing, open)}
+	e.Clauses = coverage.ClauseOf(call.Handler, e.Scope, 1, 1)
+	gap := coverage.Gap{Field: missing.Name, Reason: coverage.ReasonMissingValue}
+	return &coverage.Outcome{Result: coverage.WithheldResult(), Coverage: e.NeedsContext(gap), Clarification: coverage.Clarify(call, missing, open)}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sayso/business"
+	"sayso/business/coverage"
 	"sayso/jcs"
 )
 
@@ -21,28 +22,28 @@ func TestLiveQuery(t *testing.T) {
 	)
 	for _, tt := range []struct {
 		name, arguments string
-		status          Status
+		status          coverage.Status
 		gaps, missing   string
 		shows           string // locations of the readings
 	}{
-		{"fresh at a branch", `{"stream":"free_boats","subject":{"type":"boat","id":"skiff"},"location":"two"}`, Resolved, "", "", "two"},
-		{"equal everywhere", `{"stream":"free_boats","subject":{"type":"boat","id":"punt"}}`, Resolved, "", "", "one three two"},
-		{"equal but more than the limit", `{"stream":"free_boats","subject":{"type":"boat","id":"punt"},"limit":2}`, NeedsContext, "location missing_value", "location", ""},
-		{"different", `{"stream":"free_boats","subject":{"type":"boat","id":"skiff"}}`, NeedsContext, "location missing_value", "location", ""},
-		{"different, bound", `{"stream":"free_boats","subject":{"type":"boat","id":"skiff"},"bound":{"location":"one"}}`, Resolved, "", "", "one"},
-		{"record bound", `{"stream":"charge","bound":{"record":"boat/skiff"}}`, Resolved, "", "", ""},
-		{"record needed", `{"stream":"free_boats"}`, NeedsContext, "record missing_value", "record", ""},
-		{"record needed at a branch", `{"stream":"free_boats","location":"three"}`, NeedsContext, "record missing_value", "record", ""},
-		{"record needed where there is no reading", `{"stream":"free_boats","location":"nowhere"}`, NotCovered, "free_boats nowhere not_published", "", ""},
-		{"a record that is not published", `{"stream":"free_boats","subject":{"type":"boat","id":"raft"},"location":"one"}`, NotCovered, "boat/raft free_boats one not_published", "", ""},
-		{"a place that is not published", `{"stream":"free_boats","subject":{"type":"boat","id":"oar"}}`, NotCovered, "boat/oar free_boats not_published", "", ""},
-		{"a record of another type", `{"stream":"free_boats","subject":{"type":"ship","id":"skiff"}}`, NotCovered, "ship/skiff free_boats not_published", "", ""},
-		{"stale and silent branches", `{"stream":"free_seats"}`, Partial, "free_seats one stale; free_seats three not_published; free_seats two not_published", "", "one"},
-		{"stale at the branch", `{"stream":"free_seats","location":"one"}`, Partial, "free_seats one stale", "", "one"},
-		{"a value of another kind is not shown", `{"stream":"flag_up","location":"two"}`, NotCovered, "flag_up two not_published", "", ""},
-		{"too old", `{"stream":"wait","location":"one"}`, NotCovered, "wait one not_published", "", ""},
-		{"without subject or branch", `{"stream":"notice"}`, Resolved, "", "", ""},
-		{"none ever", `{"stream":"hire"}`, NotCovered, "hire not_published", "", ""},
+		{"fresh at a branch", `{"stream":"free_boats","subject":{"type":"boat","id":"skiff"},"location":"two"}`, coverage.Resolved, "", "", "two"},
+		{"equal everywhere", `{"stream":"free_boats","subject":{"type":"boat","id":"punt"}}`, coverage.Resolved, "", "", "one three two"},
+		{"equal but more than the limit", `{"stream":"free_boats","subject":{"type":"boat","id":"punt"},"limit":2}`, coverage.NeedsContext, "location missing_value", "location", ""},
+		{"different", `{"stream":"free_boats","subject":{"type":"boat","id":"skiff"}}`, coverage.NeedsContext, "location missing_value", "location", ""},
+		{"different, bound", `{"stream":"free_boats","subject":{"type":"boat","id":"skiff"},"bound":{"location":"one"}}`, coverage.Resolved, "", "", "one"},
+		{"record bound", `{"stream":"charge","bound":{"record":"boat/skiff"}}`, coverage.Resolved, "", "", ""},
+		{"record needed", `{"stream":"free_boats"}`, coverage.NeedsContext, "record missing_value", "record", ""},
+		{"record needed at a branch", `{"stream":"free_boats","location":"three"}`, coverage.NeedsContext, "record missing_value", "record", ""},
+		{"record needed where there is no reading", `{"stream":"free_boats","location":"nowhere"}`, coverage.NotCovered, "free_boats nowhere not_published", "", ""},
+		{"a record that is not published", `{"stream":"free_boats","subject":{"type":"boat","id":"raft"},"location":"one"}`, coverage.NotCovered, "boat/raft free_boats one not_published", "", ""},
+		{"a place that is not published", `{"stream":"free_boats","subject":{"type":"boat","id":"oar"}}`, coverage.NotCovered, "boat/oar free_boats not_published", "", ""},
+		{"a record of another type", `{"stream":"free_boats","subject":{"type":"ship","id":"skiff"}}`, coverage.NotCovered, "ship/skiff free_boats not_published", "", ""},
+		{"stale and silent branches", `{"stream":"free_seats"}`, coverage.Partial, "free_seats one stale; free_seats three not_published; free_seats two not_published", "", "one"},
+		{"stale at the branch", `{"stream":"free_seats","location":"one"}`, coverage.Partial, "free_seats one stale", "", "one"},
+		{"a value of another kind is not shown", `{"stream":"flag_up","location":"two"}`, coverage.NotCovered, "flag_up two not_published", "", ""},
+		{"too old", `{"stream":"wait","location":"one"}`, coverage.NotCovered, "wait one not_published", "", ""},
+		{"without subject or branch", `{"stream":"notice"}`, coverage.Resolved, "", "", ""},
+		{"none ever", `{"stream":"hire"}`, coverage.NotCovered, "hire not_published", "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out := must(t, c, "live.query", tt.arguments, r)
@@ -65,27 +66,27 @@ func TestLiveQueryBounds(t *testing.T) {
 	c := indexed(t, lake())
 	for _, tt := range []struct {
 		age     string
-		status  Status
+		status  coverage.Status
 		stale   bool
 		ageMS   int64
 		expires time.Duration
 	}{
-		{"0s", Resolved, false, 0, time.Minute},
-		{"-30s", Resolved, false, 0, time.Minute}, // observed after the call by a clock that is ahead
-		{"1ms", Resolved, false, 1, 59999 * time.Millisecond},
-		{"59999ms", Resolved, false, 59999, minLife},
-		{"60s", Resolved, false, 60000, minLife},
-		{"60000.001ms", Partial, true, 60001, minLife}, // shown as past the bound, because it is
-		{"60001ms", Partial, true, 60001, minLife},
-		{"1h", Partial, true, 3600000, minLife},
-		{"3600001ms", NotCovered, false, 0, 0},
-		{"2000000h", NotCovered, false, 0, 0},
+		{"0s", coverage.Resolved, false, 0, time.Minute},
+		{"-30s", coverage.Resolved, false, 0, time.Minute}, // observed after the call by a clock that is ahead
+		{"1ms", coverage.Resolved, false, 1, 59999 * time.Millisecond},
+		{"59999ms", coverage.Resolved, false, 59999, coverage.MinLife},
+		{"60s", coverage.Resolved, false, 60000, coverage.MinLife},
+		{"60000.001ms", coverage.Partial, true, 60001, coverage.MinLife}, // shown as past the bound, because it is
+		{"60001ms", coverage.Partial, true, 60001, coverage.MinLife},
+		{"1h", coverage.Partial, true, 3600000, coverage.MinLife},
+		{"3600001ms", coverage.NotCovered, false, 0, 0},
+		{"2000000h", coverage.NotCovered, false, 0, 0},
 	} {
 		out := must(t, c, "live.query", `{"stream":"flag_up","location":"one"}`, readings(t, "flag_up - one true "+tt.age))
 		if out.Coverage.Status != tt.status || out.AnyStale != tt.stale || out.Expires != tt.expires || out.MaxAge != time.Duration(tt.ageMS)*time.Millisecond {
 			t.Errorf("age %s: %s, stale %t, expires %s, age %s", tt.age, out.Coverage.Status, out.AnyStale, out.Expires, out.MaxAge)
 		}
-		if tt.status != NotCovered {
+		if tt.status != coverage.NotCovered {
 			if want := fmt.Sprintf(`"age_ms":%d,"sla_seconds":60,"stale":%t`, tt.ageMS, tt.stale); !strings.Contains(string(out.Result), want) || out.SLA != time.Minute {
 				t.Errorf("age %s: %s, want %s", tt.age, out.Result, want)
 			}
@@ -101,7 +102,7 @@ func TestLiveQueryLargeBounds(t *testing.T) {
 	s.Publication.Schema = jcs.Raw(`{"streams":[{"key":"flag_up","scoped_by":"location","kind":"bool","sla_seconds":9007199254740991,"max_age_seconds":9007199254740991}]}`)
 	r := &stored{all: []Reading{{Stream: "flag_up", Location: "one", Value: jcs.Raw("true")}}} // observed at the zero time
 	out := must(t, indexed(t, s), "live.query", `{"stream":"flag_up","location":"one"}`, r)
-	if out.Coverage.Status != Resolved || out.AnyStale || out.Expires != StandardLife || out.MaxAge < 0 {
+	if out.Coverage.Status != coverage.Resolved || out.AnyStale || out.Expires != coverage.StandardLife || out.MaxAge < 0 {
 		t.Errorf("%s, stale %t, expires %s, age %s", out.Coverage.Status, out.AnyStale, out.Expires, out.MaxAge)
 	}
 }
@@ -136,7 +137,7 @@ func TestLiveResumeEnds(t *testing.T) {
 		out := must(t, c, handler, string(arguments), r)
 		q := out.Clarification
 		if q == nil {
-			if out.Coverage.Status == Resolved || out.Coverage.Status == Partial {
+			if out.Coverage.Status == coverage.Resolved || out.Coverage.Status == coverage.Partial {
 				answered++
 			}
 			return
@@ -183,14 +184,14 @@ func TestLiveOptions(t *testing.T) {
 	for i := range 60 {
 		r := business.Record{ID: fmt.Sprintf("b%02d", i), Type: "boat", Title: "Boat"}
 		s.Records = append(s.Records, r)
-		all = append(all, Reading{Stream: "charge", Subject: &Key{"boat", r.ID}, Value: jcs.Raw("5"), ObservedAt: noon})
+		all = append(all, Reading{Stream: "charge", Subject: &coverage.Key{Type: "boat", ID: r.ID}, Value: jcs.Raw("5"), ObservedAt: noon})
 	}
 	out := must(t, indexed(t, s), "live.query", `{"stream":"charge"}`, &stored{all: all})
 	if m := out.Clarification.Missing[0]; len(m.Options) != 50 || !m.Truncated || out.Coverage.EvidenceComplete {
 		t.Errorf("%d options, truncated %t, complete %t", len(m.Options), m.Truncated, out.Coverage.EvidenceComplete)
 	}
 	out = must(t, indexed(t, lake()), "live.query", `{"stream":"free_boats","subject":{"type":"boat","id":"skiff"}}`, readings(t, "free_boats boat/skiff three 4 1s", "free_boats boat/skiff two 5 1s"))
-	if o := out.Clarification.Missing[0].Options; len(o) != 2 || o[0] != (Option{"three", "three"}) || o[1] != (Option{"two", "Pier Two"}) {
+	if o := out.Clarification.Missing[0].Options; len(o) != 2 || o[0] != (coverage.Option{Value: "three", Label: "three"}) || o[1] != (coverage.Option{Value: "two", Label: "Pier Two"}) {
 		t.Errorf("options %v", o)
 	}
 	if got := string(out.Clarification.Resume.Arguments); got != `{"stream":"free_boats","subject":{"type":"boat","id":"skiff"}}` {
@@ -208,7 +209,7 @@ func TestLiveFaults(t *testing.T) {
 		} {
 			for _, a := range arguments {
 				out, err := run(c, handler, a, r)
-				var call *CallError
+				var call *coverage.CallError
 				if err == nil || errors.As(err, &call) {
 					t.Errorf("%s %s: outcome %v, error %v", handler, a, out, err)
 				}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sayso/business"
+	"sayso/business/coverage"
 	"sayso/business/hours"
 	"sayso/jcs"
 )
@@ -41,11 +42,11 @@ func readReach(a, bound object) reach {
 }
 
 // request is the criterion of the bound. The position itself is repeated nowhere but in the signed echo of the arguments.
-func (r *reach) request() []Criterion {
+func (r *reach) request() []coverage.Criterion {
 	if r.km == nil {
 		return nil
 	}
-	return []Criterion{{Field: "distance", Op: "le", Value: r.km, Unit: "km"}}
+	return []coverage.Criterion{{Field: "distance", Op: "le", Value: r.km, Unit: "km"}}
 }
 
 // far is a place with its distance.
@@ -82,27 +83,27 @@ func (x *index) placed() bool {
 }
 
 // unplacedGaps names the places without coordinates, as far as a list of options goes.
-func unplacedGaps(unplaced []*place) (gaps []Gap) {
+func unplacedGaps(unplaced []*place) (gaps []coverage.Gap) {
 	for _, p := range unplaced[:min(len(unplaced), maxOptions)] {
-		gaps = append(gaps, Gap{Field: "distance", Reason: reasonNoCoordinates, Location: p.ID})
+		gaps = append(gaps, coverage.Gap{Field: "distance", Reason: coverage.ReasonNoCoordinates, Location: p.ID})
 	}
 	return gaps
 }
 
 // nowhere is the outcome of a publisher without any place that has coordinates.
-func (x *index) nowhere(call Call, e evidence) *Outcome {
-	e.Propositions = []Proposition{{Shape: call.Handler, Subject: x.subject(nil), Field: "distance", Verdict: verdictUnknown}}
-	gaps := []Gap{{Field: "address", Reason: reasonNotPublished}}
+func (x *index) nowhere(call coverage.Call, e coverage.Evidence) *coverage.Outcome {
+	e.Propositions = []coverage.Proposition{{Shape: call.Handler, Subject: x.subject(nil), Field: "distance", Verdict: coverage.VerdictUnknown}}
+	gaps := []coverage.Gap{{Field: "address", Reason: coverage.ReasonNotPublished}}
 	if len(x.places) > 0 {
 		_, unplaced := x.around(reach{})
 		gaps = unplacedGaps(unplaced)
 	}
-	return &Outcome{Coverage: finish(e, call.Handler, false, gaps), Result: withheldResult}
+	return &coverage.Outcome{Coverage: e.Finish(call.Handler, false, gaps), Result: coverage.WithheldResult()}
 }
 
 // askPosition asks where the caller is.
-func askPosition(call Call, e evidence) *Outcome {
-	return ask(call, e, Missing{Name: "caller_location", Type: "geo"}, 1)
+func askPosition(call coverage.Call, e coverage.Evidence) *coverage.Outcome {
+	return ask(call, e, coverage.Missing{Name: "caller_location", Type: "geo"}, 1)
 }
 
 // nearBranch is one entry of the result of branches.nearest. Open is absent when it was not asked.
@@ -114,7 +115,7 @@ type nearBranch struct {
 
 // branchesNearest is the handler branches.nearest: the places nearest to the caller. It takes no service: no relation between a service and a place is
 // published (XP-IDENTITY-008).
-func (c *Compiled) branchesNearest(call Call) (*Outcome, error) {
+func (c *Compiled) branchesNearest(call coverage.Call) (*coverage.Outcome, error) {
 	x := c.index
 	a := readArguments(call, "caller_location", "bound", "limit", "max_distance_km", "open_at")
 	r := readReach(a, a.bound("caller_location"))
@@ -122,9 +123,9 @@ func (c *Compiled) branchesNearest(call Call) (*Outcome, error) {
 	if err := a.err(); err != nil {
 		return nil, err
 	}
-	e := evidence{Complete: !x.publication.Incomplete, Scope: "publisher", Request: r.request()}
+	e := coverage.Evidence{Complete: !x.publication.Incomplete, Scope: "publisher", Request: r.request()}
 	if openAt != nil {
-		e.Request = append(e.Request, Criterion{Field: "hours", Op: "is", Value: openAt})
+		e.Request = append(e.Request, coverage.Criterion{Field: "hours", Op: "is", Value: openAt})
 	}
 	switch {
 	case !x.placed():
@@ -135,19 +136,19 @@ func (c *Compiled) branchesNearest(call Call) (*Outcome, error) {
 	near, unplaced := x.around(r)
 	gaps := unplacedGaps(unplaced)
 	e.Complete = e.Complete && len(near) <= r.limit && len(unplaced) <= maxOptions
-	out, branches := &Outcome{}, []nearBranch{}
+	out, branches := &coverage.Outcome{}, []nearBranch{}
 	for _, p := range near[:min(len(near), r.limit)] {
 		b := nearBranch{Location: p.ID, DistanceM: p.metres}
-		e.Propositions = append(e.Propositions, Proposition{Shape: call.Handler, Subject: x.at(p.ID), Field: "distance", Verdict: verdictPublished})
+		e.Propositions = append(e.Propositions, coverage.Proposition{Shape: call.Handler, Subject: x.at(p.ID), Field: "distance", Verdict: coverage.VerdictPublished})
 		if openAt != nil {
 			proposition, reason := x.openProposition(call, p.place, when, openAt)
 			e.Propositions = append(e.Propositions, proposition)
 			b.Open = openLiteral(proposition.Verdict)
 			if reason != "" {
-				gaps = append(gaps, Gap{Field: "hours", Reason: reason, Location: p.ID})
+				gaps = append(gaps, coverage.Gap{Field: "hours", Reason: reason, Location: p.ID})
 			}
 			if p.OpeningHours != "" {
-				e.Facts = append(e.Facts, Fact{Subject: x.at(p.ID), Field: "hours", Value: text(p.OpeningHours), Source: "location"})
+				e.Facts = append(e.Facts, coverage.Fact{Subject: x.at(p.ID), Field: "hours", Value: text(p.OpeningHours), Source: "location"})
 			}
 		}
 		branches = append(branches, b)
@@ -156,14 +157,14 @@ func (c *Compiled) branchesNearest(call Call) (*Outcome, error) {
 	if len(near) == 0 {
 		gaps = append(gaps, x.none(&e, call, "distance", "le", len(gaps) == 0)...)
 	}
-	out.Coverage = finish(e, call.Handler, len(branches) > 0, gaps)
+	out.Coverage = e.Finish(call.Handler, len(branches) > 0, gaps)
 	return x.branchResult(out, branches)
 }
 
 // branchResult writes the branches with the method, or nothing where the status withholds.
-func (x *index) branchResult(out *Outcome, branches any) (*Outcome, error) {
+func (x *index) branchResult(out *coverage.Outcome, branches any) (*coverage.Outcome, error) {
 	if !out.Coverage.Covered {
-		out.Result, out.Locations = withheldResult, nil
+		out.Result, out.Locations = coverage.WithheldResult(), nil
 		return out, nil
 	}
 	var err error
@@ -175,16 +176,16 @@ func (x *index) branchResult(out *Outcome, branches any) (*Outcome, error) {
 }
 
 // none states that no branch is found: a no when everything about the branches is known and complete, not known otherwise.
-func (x *index) none(e *evidence, call Call, field, op string, known bool) (gaps []Gap) {
-	p := Proposition{Shape: call.Handler, Subject: x.subject(nil), Field: field, Op: op, Verdict: verdictUnknown}
+func (x *index) none(e *coverage.Evidence, call coverage.Call, field, op string, known bool) (gaps []coverage.Gap) {
+	p := coverage.Proposition{Shape: call.Handler, Subject: x.subject(nil), Field: field, Op: op, Verdict: coverage.VerdictUnknown}
 	switch {
 	case known && e.Complete:
-		p.Verdict = verdictFalse
+		p.Verdict = coverage.VerdictFalse
 	case known:
-		gaps = []Gap{{Field: field, Reason: reasonMissingValue}}
+		gaps = []coverage.Gap{{Field: field, Reason: coverage.ReasonMissingValue}}
 	}
 	e.Propositions = append(e.Propositions, p)
-	e.Polarity = polarityOf(p.Verdict)
+	e.Polarity = coverage.PolarityOf(p.Verdict)
 	return gaps
 }
 
@@ -206,11 +207,11 @@ func readOpenAt(a object, now time.Time) (time.Time, jcs.Raw) {
 }
 
 // openProposition says whether a place is open at an instant, by its own clock, and why it is not known.
-func (x *index) openProposition(call Call, p *place, when time.Time, asked jcs.Raw) (Proposition, string) {
+func (x *index) openProposition(call coverage.Call, p *place, when time.Time, asked jcs.Raw) (coverage.Proposition, string) {
 	requested, _ := jcs.Text(asked)
-	out := Proposition{Shape: call.Handler, Subject: x.at(p.ID), Field: "hours", Op: "is", RequestValue: requested, Verdict: verdictUnknown}
+	out := coverage.Proposition{Shape: call.Handler, Subject: x.at(p.ID), Field: "hours", Op: "is", RequestValue: requested, Verdict: coverage.VerdictUnknown}
 	if p.hours == nil {
-		return out, reasonNotPublished
+		return out, coverage.ReasonNotPublished
 	}
 	out.PublisherValue = text(p.OpeningHours)
 	if p.zone != nil {
@@ -219,15 +220,15 @@ func (x *index) openProposition(call Call, p *place, when time.Time, asked jcs.R
 	r := p.hours.At(when, p.zone, x.calendar)
 	switch {
 	case r.State == hours.Open:
-		out.Verdict = verdictTrue
+		out.Verdict = coverage.VerdictTrue
 	case r.State == hours.Closed:
-		out.Verdict = verdictFalse
+		out.Verdict = coverage.VerdictFalse
 	case r.Reason == hours.ReasonNoZone:
-		return out, reasonZone
+		return out, coverage.ReasonZoneNotPublished
 	case r.Reason == hours.ReasonHolidayUnknown:
-		return out, reasonHolidayRule
+		return out, coverage.ReasonHolidayRuleNotPublished
 	default:
-		return out, reasonUnknownValue
+		return out, coverage.ReasonUnknownValue
 	}
 	return out, ""
 }
@@ -235,9 +236,9 @@ func (x *index) openProposition(call Call, p *place, when time.Time, asked jcs.R
 // openLiteral is a verdict as the member open.
 func openLiteral(verdict string) jcs.Raw {
 	switch verdict {
-	case verdictTrue:
+	case coverage.VerdictTrue:
 		return jcs.Raw("true")
-	case verdictFalse:
+	case coverage.VerdictFalse:
 		return jcs.Raw("false")
 	}
 	return jcs.Raw(`"unknown"`)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sayso/business"
+	"sayso/business/coverage"
 	"sayso/jcs"
 )
 
@@ -98,10 +99,10 @@ func (p *predicate) unitGap(stream *business.SchemaStream) string {
 		if stream.Kind == "count" {
 			return ""
 		}
-		return reasonUnitMissing
+		return coverage.ReasonUnitMissing
 	}
 	if _, ok := unitFactor(p.unit, stream.Unit); !ok || stream.Kind == "money" {
-		return reasonUnitMismatch
+		return coverage.ReasonUnitMismatch
 	}
 	return ""
 }
@@ -144,7 +145,7 @@ type liveBranch struct {
 }
 
 // liveNearest is the handler live.nearest: the nearest places at which a condition on a live reading holds.
-func (c *Compiled) liveNearest(call Call, readings Readings) (*Outcome, error) {
+func (c *Compiled) liveNearest(call coverage.Call, readings Readings) (*coverage.Outcome, error) {
 	x := c.index
 	a := readArguments(call, "stream", "subject", "predicate", "caller_location", "bound", "max_distance_km", "limit")
 	bound := a.bound("caller_location", "record")
@@ -160,7 +161,7 @@ func (c *Compiled) liveNearest(call Call, readings Readings) (*Outcome, error) {
 	if err := a.err(); err != nil {
 		return nil, err
 	}
-	e := evidence{Complete: !x.publication.Incomplete, Scope: x.scopeOf(t), Request: append([]Criterion{p.request(t.stream)}, r.request()...)}
+	e := coverage.Evidence{Complete: !x.publication.Incomplete, Scope: x.scopeOf(t), Request: append([]coverage.Criterion{p.request(t.stream)}, r.request()...)}
 	if !x.placed() {
 		return x.nowhere(call, e), nil
 	}
@@ -178,14 +179,14 @@ func (c *Compiled) liveNearest(call Call, readings Readings) (*Outcome, error) {
 	}
 	reason := p.unitGap(t.stream)
 	if reason == "" && !slices.ContainsFunc(found, decides) {
-		reason = reasonNotPublished
+		reason = coverage.ReasonNotPublished
 		if slices.ContainsFunc(found, func(o observation) bool { return o.stale() }) {
-			reason = reasonStale
+			reason = coverage.ReasonStale
 		}
 	}
 	if reason != "" {
-		e.Propositions = []Proposition{x.condition(call, t, &p, nil, verdictUnknown)}
-		return &Outcome{Coverage: finish(e, call.Handler, false, []Gap{t.gap(reason)}), Result: withheldResult}, nil
+		e.Propositions = []coverage.Proposition{x.condition(call, t, &p, nil, coverage.VerdictUnknown)}
+		return &coverage.Outcome{Coverage: e.Finish(call.Handler, false, []coverage.Gap{t.gap(reason)}), Result: coverage.WithheldResult()}, nil
 	}
 	if r.from == nil {
 		return askPosition(call, e), nil
@@ -195,15 +196,15 @@ func (c *Compiled) liveNearest(call Call, readings Readings) (*Outcome, error) {
 
 // searchNearest walks outwards. A branch may be called nearest only when it is known of every nearer one: a nearer branch whose reading is stale or missing,
 // and any branch without coordinates, is a gap.
-func (x *index) searchNearest(call Call, e evidence, t target, r reach, p *predicate, found []observation) (*Outcome, error) {
+func (x *index) searchNearest(call coverage.Call, e coverage.Evidence, t target, r reach, p *predicate, found []observation) (*coverage.Outcome, error) {
 	near, unplaced := x.around(r)
 	reading := make(map[string]*observation, len(found))
 	for i := range found {
 		reading[found[i].Location] = &found[i]
 	}
 	gaps := unplacedGaps(unplaced)
-	out, branches := &Outcome{}, []liveBranch{}
-	var open []Gap // the branches not known of that are nearer than the next one found
+	out, branches := &coverage.Outcome{}, []liveBranch{}
+	var open []coverage.Gap // the branches not known of that are nearer than the next one found
 	var used, shown []observation
 	decided := false
 	for _, place := range near {
@@ -224,8 +225,8 @@ func (x *index) searchNearest(call Call, e evidence, t target, r reach, p *predi
 			break
 		}
 		gaps, open = append(gaps, open...), nil
-		e.Propositions = append(e.Propositions, x.condition(call, t, p, o, verdictTrue))
-		e.Facts = append(e.Facts, Fact{Subject: e.Propositions[len(branches)].Subject, Field: o.Stream, Value: o.Value, Source: "stream"})
+		e.Propositions = append(e.Propositions, x.condition(call, t, p, o, coverage.VerdictTrue))
+		e.Facts = append(e.Facts, coverage.Fact{Subject: e.Propositions[len(branches)].Subject, Field: o.Stream, Value: o.Value, Source: "stream"})
 		branches = append(branches, liveBranch{place.ID, place.metres, o.shown()})
 		shown, out.Locations = append(shown, *o), append(out.Locations, place.ID)
 	}
@@ -234,25 +235,25 @@ func (x *index) searchNearest(call Call, e evidence, t target, r reach, p *predi
 		gaps = append(gaps, open...)
 		gaps = append(gaps, x.none(&e, call, t.stream.Key, p.op, len(gaps) == 0)...)
 	} else {
-		e.Polarity = positive
+		e.Polarity = coverage.Positive
 	}
-	out.freshness(used, shown)
-	out.Coverage = finish(e, call.Handler, decided, gaps[:min(len(gaps), maxOptions)])
+	addFreshness(out, used, shown)
+	out.Coverage = e.Finish(call.Handler, decided, gaps[:min(len(gaps), maxOptions)])
 	return x.branchResult(out, branches)
 }
 
 // unknownAt is the gap of a branch without a fresh reading.
-func (t *target) unknownAt(location string, o *observation) Gap {
-	g := t.gap(reasonMissingValue)
+func (t *target) unknownAt(location string, o *observation) coverage.Gap {
+	g := t.gap(coverage.ReasonMissingValue)
 	if o != nil {
-		g.Reason = reasonStale
+		g.Reason = coverage.ReasonStale
 	}
 	g.Location = location
 	return g
 }
 
 // condition is the proposition that the predicate holds at a reading, or anywhere.
-func (x *index) condition(call Call, t target, p *predicate, o *observation, verdict string) Proposition {
+func (x *index) condition(call coverage.Call, t target, p *predicate, o *observation, verdict string) coverage.Proposition {
 	out := x.stated(call, t, o)
 	out.Op, out.RequestValue, out.Verdict = p.op, string(p.value), verdict
 	if s, ok := jcs.Text(p.value); ok {
@@ -262,8 +263,8 @@ func (x *index) condition(call Call, t target, p *predicate, o *observation, ver
 }
 
 // request is the predicate as it was evaluated; a default states its own value.
-func (p *predicate) request(stream *business.SchemaStream) Criterion {
-	c := Criterion{Type: stream.Subject, Field: stream.Key, Op: p.op, Value: p.value, Unit: p.unit}
+func (p *predicate) request(stream *business.SchemaStream) coverage.Criterion {
+	c := coverage.Criterion{Type: stream.Subject, Field: stream.Key, Op: p.op, Value: p.value, Unit: p.unit}
 	switch {
 	case p.value != nil:
 	case p.truth:

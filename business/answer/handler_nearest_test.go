@@ -11,11 +11,12 @@ import (
 	"pgregory.net/rapid"
 
 	"sayso/business"
+	"sayso/business/coverage"
 	"sayso/jcs"
 )
 
 // branchesOf prints the branches of a result: location, metres and open.
-func branchesOf(t testing.TB, out *Outcome) string {
+func branchesOf(t testing.TB, out *coverage.Outcome) string {
 	t.Helper()
 	var result struct {
 		Branches []struct {
@@ -50,22 +51,22 @@ func TestBranchesNearest(t *testing.T) {
 		name      string
 		snapshot  Snapshot
 		arguments string
-		status    Status
+		status    coverage.Status
 		gaps      string
 		branches  string
 	}{
-		{"all", lake(), `{` + here + `}`, Resolved, "", "one 55598, two 166793, three 277988"},
-		{"bound by resume", lake(), `{"bound":{` + here + `},"limit":1}`, Resolved, "", "one 55598"},
-		{"the bound is included", lake(), `{` + here + `,"max_distance_km":166.793}`, Resolved, "", "one 55598, two 166793"},
-		{"a metre less", lake(), `{` + here + `,"max_distance_km":166.792}`, Resolved, "", "one 55598"},
-		{"none that near", lake(), `{` + here + `,"max_distance_km":1}`, Resolved, "", ""},
-		{"no position", lake(), ``, NeedsContext, "caller_location missing_value", ""},
-		{"a branch without coordinates", lost, `{` + here + `}`, Partial, "distance two no_coordinates", "one 55598, three 277988"},
-		{"none near, one unknown", lost, `{` + here + `,"max_distance_km":1}`, NotCovered, "distance two no_coordinates", ""},
-		{"no coordinates at all", nowhere, `{}`, NotCovered, "distance one no_coordinates; distance three no_coordinates; distance two no_coordinates", ""},
-		{"open now", lake(), `{` + here + `,"open_at":"now"}`, Partial, "hours three zone_not_published", `one 55598 true, two 166793 false, three 277988 "unknown"`},
-		{"open now, the unknown one not asked", lake(), `{` + here + `,"open_at":"now","limit":2}`, Resolved, "", "one 55598 true, two 166793 false"},
-		{"open at an instant", lake(), `{` + here + `,"open_at":"2026-06-10T22:00:00+09:00","limit":2}`, Resolved, "", "one 55598 true, two 166793 true"},
+		{"all", lake(), `{` + here + `}`, coverage.Resolved, "", "one 55598, two 166793, three 277988"},
+		{"bound by resume", lake(), `{"bound":{` + here + `},"limit":1}`, coverage.Resolved, "", "one 55598"},
+		{"the bound is included", lake(), `{` + here + `,"max_distance_km":166.793}`, coverage.Resolved, "", "one 55598, two 166793"},
+		{"a metre less", lake(), `{` + here + `,"max_distance_km":166.792}`, coverage.Resolved, "", "one 55598"},
+		{"none that near", lake(), `{` + here + `,"max_distance_km":1}`, coverage.Resolved, "", ""},
+		{"no position", lake(), ``, coverage.NeedsContext, "caller_location missing_value", ""},
+		{"a branch without coordinates", lost, `{` + here + `}`, coverage.Partial, "distance two no_coordinates", "one 55598, three 277988"},
+		{"none near, one unknown", lost, `{` + here + `,"max_distance_km":1}`, coverage.NotCovered, "distance two no_coordinates", ""},
+		{"no coordinates at all", nowhere, `{}`, coverage.NotCovered, "distance one no_coordinates; distance three no_coordinates; distance two no_coordinates", ""},
+		{"open now", lake(), `{` + here + `,"open_at":"now"}`, coverage.Partial, "hours three zone_not_published", `one 55598 true, two 166793 false, three 277988 "unknown"`},
+		{"open now, the unknown one not asked", lake(), `{` + here + `,"open_at":"now","limit":2}`, coverage.Resolved, "", "one 55598 true, two 166793 false"},
+		{"open at an instant", lake(), `{` + here + `,"open_at":"2026-06-10T22:00:00+09:00","limit":2}`, coverage.Resolved, "", "one 55598 true, two 166793 true"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out := must(t, indexed(t, tt.snapshot), "branches.nearest", tt.arguments, nil)
@@ -75,7 +76,7 @@ func TestBranchesNearest(t *testing.T) {
 			if got := branchesOf(t, out); got != tt.branches {
 				t.Errorf("branches %q, want %q", got, tt.branches)
 			}
-			if negated := out.Coverage.Answer != nil && out.Coverage.Answer.Polarity == negative; negated != (tt.status == Resolved && tt.branches == "") {
+			if negated := out.Coverage.Answer != nil && out.Coverage.Answer.Polarity == coverage.Negative; negated != (tt.status == coverage.Resolved && tt.branches == "") {
 				t.Errorf("polarity %v", out.Coverage.Answer)
 			}
 			if text, _ := json.Marshal(out.Coverage); strings.Contains(string(text), "0.5") {
@@ -108,7 +109,7 @@ func TestNearestOnTheSphere(t *testing.T) {
 		s := lake()
 		s.Publication.Profile.Locations = tt.places
 		out := must(t, indexed(t, s), "branches.nearest", `{"caller_location":{"latitude":`+tt.latitude+`,"longitude":`+tt.longitude+`}}`, nil)
-		if got := branchesOf(t, out); got != tt.want || out.Coverage.Status != Resolved {
+		if got := branchesOf(t, out); got != tt.want || out.Coverage.Status != coverage.Resolved {
 			t.Errorf("%s: %s %q, want %q", tt.name, out.Coverage.Status, got, tt.want)
 		}
 	}
@@ -155,38 +156,38 @@ func TestLiveNearest(t *testing.T) {
 		snapshot  Snapshot
 		arguments string
 		readings  []string
-		status    Status
+		status    coverage.Status
 		gaps      string
 		branches  string
 		complete  bool
 	}{
-		{"the nearest", lake(), `{"stream":"flag_up",` + here + `,"limit":1}`, flag("true 1s", "true 1s", "true 1s"), Resolved, "", "one 55598", false},
-		{"all", lake(), `{"stream":"flag_up",` + here + `}`, flag("true 1s", "true 1s", "true 1s"), Resolved, "", "one 55598, two 166793, three 277988", true},
-		{"past a known no", lake(), `{"stream":"flag_up",` + here + `}`, flag("false 1s", "true 1s", "false 1s"), Resolved, "", "two 166793", true},
-		{"past a stale no", lake(), `{"stream":"flag_up",` + here + `}`, flag("false 61s", "true 1s", "false 1s"), Partial, "flag_up one stale", "two 166793", true},
-		{"a stale yes is no winner", lake(), `{"stream":"flag_up",` + here + `}`, flag("true 61s", "true 1s", "false 1s"), Partial, "flag_up one stale", "two 166793", true},
-		{"past a branch without a reading", lake(), `{"stream":"flag_up",` + here + `}`, flag("", "true 1s", "false 1s"), Partial, "flag_up one missing_value", "two 166793", true},
-		{"a reading too old to be shown", lake(), `{"stream":"flag_up",` + here + `}`, flag("false 2h", "true 1s", "false 1s"), Partial, "flag_up one missing_value", "two 166793", true},
-		{"what is farther does not matter", lake(), `{"stream":"flag_up",` + here + `}`, flag("true 1s", "true 61s", ""), Resolved, "", "one 55598", false},
-		{"none", lake(), `{"stream":"flag_up",` + here + `}`, flag("false 1s", "false 1s", "false 1s"), Resolved, "", "", true},
-		{"none known", lake(), `{"stream":"flag_up",` + here + `}`, flag("false 1s", "false 61s", "false 1s"), Partial, "flag_up two stale", "", false},
-		{"none within the bound", lake(), `{"stream":"flag_up",` + here + `,"max_distance_km":100}`, flag("false 1s", "true 1s", "true 1s"), Resolved, "", "", true},
-		{"only stale ones", lake(), `{"stream":"flag_up",` + here + `}`, flag("true 61s"), NotCovered, "flag_up stale", "", true},
-		{"no reading", lake(), `{"stream":"flag_up",` + here + `}`, nil, NotCovered, "flag_up not_published", "", true},
-		{"a branch without coordinates", lost, `{"stream":"flag_up",` + here + `}`, flag("true 1s", "false 1s", "false 1s"), Partial, "distance two no_coordinates", "one 55598", true},
-		{"the only reading at one of those", lost, `{"stream":"flag_up",` + here + `}`, flag("", "true 1s", ""), NotCovered, "flag_up not_published", "", true},
-		{"no position", lake(), `{"stream":"flag_up"}`, flag("true 1s"), NeedsContext, "caller_location missing_value", "", true},
-		{"a no asked for", lake(), `{"stream":"flag_up","predicate":{"op":"is","value":false},` + here + `}`, flag("true 1s", "false 1s", "true 1s"), Resolved, "", "two 166793", true},
-		{"count above 0", lake(), `{"stream":"free_seats",` + here + `}`, []string{"free_seats - one 0 1s", "free_seats - two 1 1s", "free_seats - three 0 1s"}, Resolved, "", "two 166793", true},
-		{"count of at least", lake(), `{"stream":"free_seats","predicate":{"op":"ge","value":2.0},` + here + `}`, []string{"free_seats - one 1 1s", "free_seats - two 2 1s", "free_seats - three 3 1s"}, Resolved, "", "two 166793, three 277988", true},
-		{"another unit", lake(), `{"stream":"wait","predicate":{"op":"lt","value":0.1,"unit":"h"},` + here + `}`, []string{"wait - one 6 1s", "wait - two 5.9 1s", "wait - three 6.1 1s"}, Resolved, "", "two 166793", true},
-		{"no unit", lake(), `{"stream":"wait","predicate":{"op":"lt","value":10},` + here + `}`, []string{"wait - one 6 1s"}, NotCovered, "wait unit_missing", "", true},
-		{"a unit of another dimension", lake(), `{"stream":"wait","predicate":{"op":"lt","value":10,"unit":"kg"},` + here + `}`, []string{"wait - one 6 1s"}, NotCovered, "wait unit_mismatch", "", true},
-		{"another currency", lake(), `{"stream":"hire","predicate":{"op":"le","value":10,"unit":"GBP"},` + here + `}`, []string{"hire - one 6 1s"}, NotCovered, "hire unit_mismatch", "", true},
-		{"money between", lake(), `{"stream":"hire","predicate":{"op":"between","value":[6.00,7],"unit":"EUR"},` + here + `}`, []string{"hire - one 5.99 1s", "hire - two 6 1s", "hire - three 7.01 1s"}, Resolved, "", "two 166793", true},
-		{"of a record", lake(), `{"stream":"free_boats","subject":{"type":"boat","id":"punt"},` + here + `}`, []string{"free_boats boat/skiff one 1 1s", "free_boats boat/punt one 0 1s", "free_boats boat/punt two 1 1s", "free_boats boat/punt three 0 1s"}, Resolved, "", "two 166793", true},
-		{"of which record", lake(), `{"stream":"free_boats",` + here + `}`, []string{"free_boats boat/punt one 1 1s"}, NeedsContext, "record missing_value", "", true},
-		{"of a record that is not published", lake(), `{"stream":"free_boats","subject":{"type":"boat","id":"raft"},` + here + `}`, []string{"free_boats boat/raft one 1 1s"}, NotCovered, "boat/raft free_boats not_published", "", true},
+		{"the nearest", lake(), `{"stream":"flag_up",` + here + `,"limit":1}`, flag("true 1s", "true 1s", "true 1s"), coverage.Resolved, "", "one 55598", false},
+		{"all", lake(), `{"stream":"flag_up",` + here + `}`, flag("true 1s", "true 1s", "true 1s"), coverage.Resolved, "", "one 55598, two 166793, three 277988", true},
+		{"past a known no", lake(), `{"stream":"flag_up",` + here + `}`, flag("false 1s", "true 1s", "false 1s"), coverage.Resolved, "", "two 166793", true},
+		{"past a stale no", lake(), `{"stream":"flag_up",` + here + `}`, flag("false 61s", "true 1s", "false 1s"), coverage.Partial, "flag_up one stale", "two 166793", true},
+		{"a stale yes is no winner", lake(), `{"stream":"flag_up",` + here + `}`, flag("true 61s", "true 1s", "false 1s"), coverage.Partial, "flag_up one stale", "two 166793", true},
+		{"past a branch without a reading", lake(), `{"stream":"flag_up",` + here + `}`, flag("", "true 1s", "false 1s"), coverage.Partial, "flag_up one missing_value", "two 166793", true},
+		{"a reading too old to be shown", lake(), `{"stream":"flag_up",` + here + `}`, flag("false 2h", "true 1s", "false 1s"), coverage.Partial, "flag_up one missing_value", "two 166793", true},
+		{"what is farther does not matter", lake(), `{"stream":"flag_up",` + here + `}`, flag("true 1s", "true 61s", ""), coverage.Resolved, "", "one 55598", false},
+		{"none", lake(), `{"stream":"flag_up",` + here + `}`, flag("false 1s", "false 1s", "false 1s"), coverage.Resolved, "", "", true},
+		{"none known", lake(), `{"stream":"flag_up",` + here + `}`, flag("false 1s", "false 61s", "false 1s"), coverage.Partial, "flag_up two stale", "", false},
+		{"none within the bound", lake(), `{"stream":"flag_up",` + here + `,"max_distance_km":100}`, flag("false 1s", "true 1s", "true 1s"), coverage.Resolved, "", "", true},
+		{"only stale ones", lake(), `{"stream":"flag_up",` + here + `}`, flag("true 61s"), coverage.NotCovered, "flag_up stale", "", true},
+		{"no reading", lake(), `{"stream":"flag_up",` + here + `}`, nil, coverage.NotCovered, "flag_up not_published", "", true},
+		{"a branch without coordinates", lost, `{"stream":"flag_up",` + here + `}`, flag("true 1s", "false 1s", "false 1s"), coverage.Partial, "distance two no_coordinates", "one 55598", true},
+		{"the only reading at one of those", lost, `{"stream":"flag_up",` + here + `}`, flag("", "true 1s", ""), coverage.NotCovered, "flag_up not_published", "", true},
+		{"no position", lake(), `{"stream":"flag_up"}`, flag("true 1s"), coverage.NeedsContext, "caller_location missing_value", "", true},
+		{"a no asked for", lake(), `{"stream":"flag_up","predicate":{"op":"is","value":false},` + here + `}`, flag("true 1s", "false 1s", "true 1s"), coverage.Resolved, "", "two 166793", true},
+		{"count above 0", lake(), `{"stream":"free_seats",` + here + `}`, []string{"free_seats - one 0 1s", "free_seats - two 1 1s", "free_seats - three 0 1s"}, coverage.Resolved, "", "two 166793", true},
+		{"count of at least", lake(), `{"stream":"free_seats","predicate":{"op":"ge","value":2.0},` + here + `}`, []string{"free_seats - one 1 1s", "free_seats - two 2 1s", "free_seats - three 3 1s"}, coverage.Resolved, "", "two 166793, three 277988", true},
+		{"another unit", lake(), `{"stream":"wait","predicate":{"op":"lt","value":0.1,"unit":"h"},` + here + `}`, []string{"wait - one 6 1s", "wait - two 5.9 1s", "wait - three 6.1 1s"}, coverage.Resolved, "", "two 166793", true},
+		{"no unit", lake(), `{"stream":"wait","predicate":{"op":"lt","value":10},` + here + `}`, []string{"wait - one 6 1s"}, coverage.NotCovered, "wait unit_missing", "", true},
+		{"a unit of another dimension", lake(), `{"stream":"wait","predicate":{"op":"lt","value":10,"unit":"kg"},` + here + `}`, []string{"wait - one 6 1s"}, coverage.NotCovered, "wait unit_mismatch", "", true},
+		{"another currency", lake(), `{"stream":"hire","predicate":{"op":"le","value":10,"unit":"GBP"},` + here + `}`, []string{"hire - one 6 1s"}, coverage.NotCovered, "hire unit_mismatch", "", true},
+		{"money between", lake(), `{"stream":"hire","predicate":{"op":"between","value":[6.00,7],"unit":"EUR"},` + here + `}`, []string{"hire - one 5.99 1s", "hire - two 6 1s", "hire - three 7.01 1s"}, coverage.Resolved, "", "two 166793", true},
+		{"of a record", lake(), `{"stream":"free_boats","subject":{"type":"boat","id":"punt"},` + here + `}`, []string{"free_boats boat/skiff one 1 1s", "free_boats boat/punt one 0 1s", "free_boats boat/punt two 1 1s", "free_boats boat/punt three 0 1s"}, coverage.Resolved, "", "two 166793", true},
+		{"of which record", lake(), `{"stream":"free_boats",` + here + `}`, []string{"free_boats boat/punt one 1 1s"}, coverage.NeedsContext, "record missing_value", "", true},
+		{"of a record that is not published", lake(), `{"stream":"free_boats","subject":{"type":"boat","id":"raft"},` + here + `}`, []string{"free_boats boat/raft one 1 1s"}, coverage.NotCovered, "boat/raft free_boats not_published", "", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out := must(t, indexed(t, tt.snapshot), "live.nearest", tt.arguments, readings(t, tt.readings...))
@@ -196,7 +197,7 @@ func TestLiveNearest(t *testing.T) {
 			if got := branchesOf(t, out); got != tt.branches {
 				t.Errorf("branches %q, want %q", got, tt.branches)
 			}
-			if negated := out.Coverage.Answer != nil && out.Coverage.Answer.Polarity == negative; negated != (tt.status == Resolved && tt.branches == "") {
+			if negated := out.Coverage.Answer != nil && out.Coverage.Answer.Polarity == coverage.Negative; negated != (tt.status == coverage.Resolved && tt.branches == "") {
 				t.Errorf("polarity %v", out.Coverage.Answer)
 			}
 		})
@@ -257,10 +258,10 @@ func TestLiveNearestIsSound(t *testing.T) {
 		}
 		for _, b := range all {
 			known := b.placed && b.ok
-			if out.Coverage.Status == Resolved && !reported[b.id] && (!b.placed || b.metres < last && (!known || b.yes)) {
+			if out.Coverage.Status == coverage.Resolved && !reported[b.id] && (!b.placed || b.metres < last && (!known || b.yes)) {
 				t.Fatalf("resolved past %+v, reported %v", b, out.Locations)
 			}
-			if out.Coverage.Status == Resolved && len(reported) == 0 && (!known || b.yes) {
+			if out.Coverage.Status == coverage.Resolved && len(reported) == 0 && (!known || b.yes) {
 				t.Fatalf("a no in spite of %+v", b)
 			}
 		}

@@ -7,21 +7,22 @@ import (
 	"strconv"
 
 	"sayso/business"
+	"sayso/business/coverage"
 	"sayso/jcs"
 )
 
 // neighborsCall is the arguments of knowledge.neighbors.
 type neighborsCall struct {
-	key       Key
+	key       coverage.Key
 	rel       []string // none: every relation
 	direction string
 	limit     int
 }
 
-func readNeighbors(call Call) (neighborsCall, error) {
+func readNeighbors(call coverage.Call) (neighborsCall, error) {
 	a := readArguments(call, "type", "id", "rel", "direction", "limit")
 	n := neighborsCall{
-		key: Key{a.text("/type", a.need("type"), maxName), a.text("/id", a.need("id"), maxID)}, rel: a.texts("rel", 16, maxName),
+		key: coverage.Key{Type: a.text("/type", a.need("type"), maxName), ID: a.text("/id", a.need("id"), maxID)}, rel: a.texts("rel", 16, maxName),
 		direction: a.oneOf("direction", "both", "out", "in", "both"), limit: a.whole("limit", 20, 1, 50),
 	}
 	for i, rel := range n.rel {
@@ -51,34 +52,34 @@ type neighbourRecord struct {
 
 // neighbors is the handler knowledge.neighbors: the records that the publisher itself links with one. Nothing is derived, and a link to a record that is not
 // published is left out without a word.
-func (c *Compiled) neighbors(call Call) (*Outcome, error) {
+func (c *Compiled) neighbors(call coverage.Call) (*coverage.Outcome, error) {
 	n, err := readNeighbors(call)
 	if err != nil {
 		return nil, err
 	}
 	x := c.index
-	e := evidence{Complete: !x.publication.Incomplete, Scope: "record"}
+	e := coverage.Evidence{Complete: !x.publication.Incomplete, Scope: "record"}
 	i, ok := x.record[n.key]
 	if !ok {
-		e.Propositions = []Proposition{{Shape: call.Handler, Subject: x.subject(&n.key), RequestValue: n.key.String(), Verdict: verdictNotPublished}}
-		gap := Gap{Text: n.key.String(), Reason: reasonNotPublished}
-		return &Outcome{Coverage: finish(e, call.Handler, false, []Gap{gap}), Result: withheldResult}, nil
+		e.Propositions = []coverage.Proposition{{Shape: call.Handler, Subject: x.subject(&n.key), RequestValue: n.key.String(), Verdict: coverage.VerdictNotPublished}}
+		gap := coverage.Gap{Text: n.key.String(), Reason: coverage.ReasonNotPublished}
+		return &coverage.Outcome{Coverage: e.Finish(call.Handler, false, []coverage.Gap{gap}), Result: coverage.WithheldResult()}, nil
 	}
 	all, hidden := x.linked(&x.records[i], n)
 	shown := spread(all, n.limit)
 	e.Complete = e.Complete && len(shown) == len(all)
 	gaps := x.judgeRelations(&e, call.Handler, n, all, hidden)
 	result, err := jcs.Encode(struct {
-		Subject    Key         `json:"subject"`
-		Neighbours []neighbour `json:"neighbours"`
+		Subject    coverage.Key `json:"subject"`
+		Neighbours []neighbour  `json:"neighbours"`
 	}{n.key, shown})
-	return &Outcome{Coverage: finish(e, call.Handler, true, gaps), Result: result}, err
+	return &coverage.Outcome{Coverage: e.Finish(call.Handler, true, gaps), Result: result}, err
 }
 
 // linked lists the neighbours by relation, direction and key, and the relations that have a link which is not shown.
 func (x *index) linked(r *business.Record, n neighborsCall) (all []neighbour, hidden map[string]bool) {
 	hidden = map[string]bool{}
-	add := func(rel, direction string, k Key) {
+	add := func(rel, direction string, k coverage.Key) {
 		if n.rel != nil && !slices.Contains(n.rel, rel) || n.direction != "both" && n.direction != direction {
 			return
 		}
@@ -91,9 +92,9 @@ func (x *index) linked(r *business.Record, n neighborsCall) (all []neighbour, hi
 		all = append(all, neighbour{rel, direction, neighbourRecord{other.Type, other.ID, other.Title, other.URL}})
 	}
 	for _, l := range r.Links {
-		add(l.Rel, "out", Key{l.Type, l.ID})
+		add(l.Rel, "out", coverage.Key{Type: l.Type, ID: l.ID})
 	}
-	for _, e := range x.incoming[Key{r.Type, r.ID}] {
+	for _, e := range x.incoming[coverage.Key{Type: r.Type, ID: r.ID}] {
 		add(e.rel, "in", e.from)
 	}
 	slices.SortFunc(all, func(a, b neighbour) int {
@@ -126,27 +127,27 @@ func spread(all []neighbour, limit int) []neighbour {
 
 // judgeRelations states one proposition for each relation asked for, or one for all when none was named. That a relation has no link is a no only where the
 // schema says that all its links are stated and nothing was left out; otherwise it is not known.
-func (x *index) judgeRelations(e *evidence, handler string, n neighborsCall, all []neighbour, hidden map[string]bool) (gaps []Gap) {
+func (x *index) judgeRelations(e *coverage.Evidence, handler string, n neighborsCall, all []neighbour, hidden map[string]bool) (gaps []coverage.Gap) {
 	asked := n.rel
 	if asked == nil {
 		asked = []string{""}
 	}
 	var verdicts []string
 	for _, rel := range asked {
-		verdict := verdictUnknown
+		verdict := coverage.VerdictUnknown
 		switch {
 		case slices.ContainsFunc(all, func(o neighbour) bool { return rel == "" || o.Rel == rel }):
-			verdict = verdictTrue
+			verdict = coverage.VerdictTrue
 		case slices.Contains(x.schema.LinksClosed, rel) && !hidden[rel] && e.Complete:
-			verdict = verdictExcluded
+			verdict = coverage.VerdictExcluded
 		case rel == "":
-			gaps = append(gaps, Gap{Field: "links", Reason: reasonNotPublished})
+			gaps = append(gaps, coverage.Gap{Field: "links", Reason: coverage.ReasonNotPublished})
 		default:
-			gaps = append(gaps, Gap{Text: rel, Field: "links", Reason: reasonNotPublished})
+			gaps = append(gaps, coverage.Gap{Text: rel, Field: "links", Reason: coverage.ReasonNotPublished})
 		}
 		verdicts = append(verdicts, verdict)
-		e.Propositions = append(e.Propositions, Proposition{Shape: handler, Subject: x.subject(&n.key), Field: "links", RequestValue: rel, Verdict: verdict})
+		e.Propositions = append(e.Propositions, coverage.Proposition{Shape: handler, Subject: x.subject(&n.key), Field: "links", RequestValue: rel, Verdict: verdict})
 	}
-	e.Polarity = polarityOf(verdicts...)
+	e.Polarity = coverage.PolarityOf(verdicts...)
 	return gaps
 }

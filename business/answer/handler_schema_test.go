@@ -8,6 +8,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"sayso/business"
+	"sayso/business/coverage"
 	"sayso/jcs"
 )
 
@@ -81,7 +82,7 @@ func TestInputSchemasAgree(t *testing.T) {
 		s := schemaOf(t, handler)
 		for _, arguments := range argumentCorpus {
 			_, err := run(c, handler, arguments, &stored{})
-			var call *CallError
+			var call *coverage.CallError
 			if refused := errors.As(err, &call); !accepts(t, s, arguments) && !refused {
 				t.Errorf("%s %s: the schema refuses it, the handler does not", handler, arguments)
 			}
@@ -131,7 +132,7 @@ func FuzzHandlerArguments(f *testing.F) {
 		handler := handlers[int(which)%len(handlers)]
 		out, err := run(c, handler, arguments, r)
 		if err != nil {
-			var call *CallError
+			var call *coverage.CallError
 			if !errors.As(err, &call) || len(call.Message) > 600 {
 				t.Fatalf("%s %q: %v", handler, arguments, err)
 			}

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"sayso/business/coverage"
 )
 
 // language is a pack made ready for reading questions.
@@ -107,7 +109,7 @@ func (l *language) addPhrases() {
 	add(mark{kind: kindAfternoon}, p.Clock.Afternoon...)
 	add(mark{kind: kindHour}, p.Clock.Hour...)
 	each(p.ContentAlways, func(k string) mark { return mark{kind: kindContent, value: k} })
-	add(mark{kind: kindQuestion, value: reasonUnsupported}, p.WhUnsupported...)
+	add(mark{kind: kindQuestion, value: coverage.ReasonUnsupportedForm}, p.WhUnsupported...)
 }
 
 func (l *language) addPhrase(text string, m mark) {

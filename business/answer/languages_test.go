@@ -13,13 +13,14 @@ import (
 	"sayso/business/answer"
 	"sayso/business/answer/answertest"
 	"sayso/business/bundle"
+	"sayso/business/coverage"
 )
 
 // question is one labelled question of testdata/questions_*.json, in the form of the labelled questions of the samples: unresolved are words that have to be
 // named, field:x a requested field that is not published; other entries may stand beside them.
 type question struct {
 	ID, Pub, Lang, Q    string
-	Status              answer.Status
+	Status              coverage.Status
 	Unresolved, Missing []string
 	Polarity            string
 }
@@ -93,7 +94,7 @@ func TestLanguages(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				out, err := c.Answer(answer.Call{Tool: "search", Handler: "knowledge.search", Arguments: arguments, Now: answertest.Now}, nil)
+				out, err := c.Answer(coverage.Call{Tool: "search", Handler: "knowledge.search", Arguments: arguments, Now: answertest.Now}, nil)
 				if err != nil {
 					t.Errorf("%s %q: %v", q.ID, q.Q, err)
 					continue
@@ -105,7 +106,7 @@ func TestLanguages(t *testing.T) {
 				}
 				unresolved, _ := json.Marshal(out.Coverage.Unresolved)
 				t.Logf("%s %q: %s; unresolved %s", q.ID, q.Q, strings.Join(faults, ", "), unresolved)
-				if out.Coverage.Status == answer.Resolved {
+				if out.Coverage.Status == coverage.Resolved {
 					t.Errorf("%s %q: falsely resolved", q.ID, q.Q)
 				}
 			}
@@ -117,7 +118,7 @@ func TestLanguages(t *testing.T) {
 }
 
 // differs says how an outcome differs from the label.
-func (q *question) differs(out *answer.Outcome) (faults []string) {
+func (q *question) differs(out *coverage.Outcome) (faults []string) {
 	if out.Coverage.Status != q.Status {
 		faults = append(faults, "status "+string(out.Coverage.Status)+", want "+string(q.Status))
 	}

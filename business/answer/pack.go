@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"sayso/business"
+	"sayso/business/coverage"
 	"sayso/jcs"
 )
 
@@ -164,7 +165,7 @@ var (
 	packOps       = []string{"lt", "le", "gt", "ge", "between"}
 	packWeekdays  = []string{"su", "mo", "tu", "we", "th", "fr", "sa"} // in the order of time.Weekday
 	packRelative  = []string{"now", "today", "tomorrow"}
-	packReasons   = []string{reasonQuantifier, reasonSubjective, reasonUnknownWord}
+	packReasons   = []string{coverage.ReasonQuantifier, coverage.ReasonSubjective, coverage.ReasonUnknownWord}
 	packUnitCodes = []string{"s", "min", "h", "day", "mm", "cm", "m", "km", "mg", "g", "kg", "ml", "cl", "l", "%"}
 )
 

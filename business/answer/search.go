@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"sayso/business/coverage"
 )
 
 // search is the handler knowledge.search and, with live, hybrid.resolve: a question in words, structured criteria, or both.
-func (c *Compiled) search(call Call, readings Readings, live bool) (*Outcome, error) {
+func (c *Compiled) search(call coverage.Call, readings Readings, live bool) (*coverage.Outcome, error) {
 	req, err := readSearch(call, live)
 	if err != nil {
 		return nil, err
@@ -16,8 +18,8 @@ func (c *Compiled) search(call Call, readings Readings, live bool) (*Outcome, er
 	if req.live {
 		a.live = &liveSource{readings: readings}
 	}
-	var reference []Span
-	var extra []Gap
+	var reference []coverage.Span
+	var extra []coverage.Gap
 	a.l, extra = c.languageOf(&a.request)
 	if req.asked {
 		if reference, err = a.answerQuery(); err != nil {
@@ -37,9 +39,9 @@ func (c *Compiled) search(call Call, readings Readings, live bool) (*Outcome, er
 }
 
 // languageOf is the language a question is read in, and a gap when it is asked in one that is not published (XP-IDENTITY-005).
-func (c *Compiled) languageOf(r *request) (*language, []Gap) {
-	gap := func(asked string) []Gap {
-		return []Gap{{Reason: reasonLanguage, Asked: asked, Published: c.publication.Profile.ContentLanguages}}
+func (c *Compiled) languageOf(r *request) (*language, []coverage.Gap) {
+	gap := func(asked string) []coverage.Gap {
+		return []coverage.Gap{{Reason: coverage.ReasonLanguage, Asked: asked, Published: c.publication.Profile.ContentLanguages}}
 	}
 	if r.language != "" {
 		asked := primarySubtag(r.language)
@@ -87,7 +89,7 @@ func (l *language) understood(tokens []token) (n int) {
 }
 
 // answerQuery reads the question and evaluates its clauses.
-func (a *asking) answerQuery() (reference []Span, err error) {
+func (a *asking) answerQuery() (reference []coverage.Span, err error) {
 	a.tokens = a.l.tokens(a.query)
 	if len(a.tokens) > maxTokens {
 		return nil, errTooComplex
@@ -95,8 +97,8 @@ func (a *asking) answerQuery() (reference []Span, err error) {
 	if len(a.tokens) == 0 {
 		n := len([]rune(a.query))
 		start := 0
-		r := &result{usage: newUsage(), span: Span{Text: a.query, End: n}}
-		r.gap(Gap{Text: a.query, Start: &start, End: &n, Reason: reasonUnsupported})
+		r := &result{usage: newUsage(), span: coverage.Span{Text: a.query, End: n}}
+		r.gap(coverage.Gap{Text: a.query, Start: &start, End: &n, Reason: coverage.ReasonUnsupportedForm})
 		a.results = append(a.results, r)
 		return nil, nil
 	}
@@ -116,20 +118,20 @@ func (a *asking) answerQuery() (reference []Span, err error) {
 			if len(cl.parts) > 0 || len(cl.loose) > 0 {
 				reference = append(reference, a.spanOf(p.from, p.to))
 			} else {
-				a.gapAt(res, p.from, p.to, reasonNoRelation)
+				a.gapAt(res, p.from, p.to, coverage.ReasonRelationNotPublished)
 			}
 		}
 		if len(cl.parts) == 0 && len(cl.loose) == 0 && len(res.gaps) == 0 {
-			a.gapAt(res, cl.from, cl.to, reasonUnsupported)
+			a.gapAt(res, cl.from, cl.to, coverage.ReasonUnsupportedForm)
 		}
 		a.results = append(a.results, res)
 	}
 	if len(clauses) == 0 {
 		res := &result{usage: newUsage(), span: a.spanOf(0, len(a.tokens))}
-		a.gapAt(res, 0, len(a.tokens), reasonUnsupported)
+		a.gapAt(res, 0, len(a.tokens), coverage.ReasonUnsupportedForm)
 		a.results = append(a.results, res)
 	}
-	slices.SortFunc(reference, func(x, y Span) int { return x.Start - y.Start })
+	slices.SortFunc(reference, func(x, y coverage.Span) int { return x.Start - y.Start })
 	return reference, nil
 }
 
@@ -146,15 +148,15 @@ func (a *asking) coordinated(cl, other *clause) *result {
 	alone := a.evaluate(cl)
 	if len(alone.gaps) == 0 {
 		p := other.parts[len(cl.parts)]
-		a.gapAt(alone, p.from, p.to, reasonNoRelation)
+		a.gapAt(alone, p.from, p.to, coverage.ReasonRelationNotPublished)
 	}
 	return alone
 }
 
 // clean reports whether everything asked is stated and nothing denied.
 func (r *result) clean() bool {
-	denied := func(p Proposition) bool {
-		return p.Verdict == verdictFalse || p.Verdict == verdictExcluded || p.Verdict == verdictUnknown
+	denied := func(p coverage.Proposition) bool {
+		return p.Verdict == coverage.VerdictFalse || p.Verdict == coverage.VerdictExcluded || p.Verdict == coverage.VerdictUnknown
 	}
 	return r.established && len(r.gaps) == 0 && len(r.open) == 0 && !slices.ContainsFunc(r.propositions, denied)
 }
@@ -163,7 +165,7 @@ func (r *result) clean() bool {
 func (a *asking) checkBound() error {
 	fault := func(name string) error {
 		at := pointer("/bound", name)
-		return &CallError{Code: codeInvalid, Path: at, Message: at + ": the value is none of the options; ask again without it"}
+		return &coverage.CallError{Code: coverage.InvalidArguments, Path: at, Message: at + ": the value is none of the options; ask again without it"}
 	}
 	if a.request.refused != "" {
 		return fault(a.request.refused)
@@ -178,7 +180,7 @@ func (a *asking) checkBound() error {
 			}
 		default:
 			typ, id, _ := strings.Cut(value, "/")
-			if _, ok := a.record[Key{typ, id}]; !ok {
+			if _, ok := a.record[coverage.Key{Type: typ, ID: id}]; !ok {
 				return fault(dimension)
 			}
 		}
@@ -187,8 +189,8 @@ func (a *asking) checkBound() error {
 }
 
 // outcome joins what the clauses came to.
-func (a *asking) outcome(reference []Span, gaps []Gap) (*Outcome, error) {
-	e := evidence{Complete: !a.publication.Incomplete, PublisherReference: reference}
+func (a *asking) outcome(reference []coverage.Span, gaps []coverage.Gap) (*coverage.Outcome, error) {
+	e := coverage.Evidence{Complete: !a.publication.Incomplete, PublisherReference: reference}
 	all := newUsage()
 	var verdicts []string
 	established := 0
@@ -205,10 +207,12 @@ func (a *asking) outcome(reference []Span, gaps []Gap) (*Outcome, error) {
 		verdicts = append(verdicts, r.polarity...)
 		scope := scopeOf(r.shape)
 		scopes[scope] = true
-		c := Clause{Index: r.clause, Text: r.span.Text, Start: r.span.Start, End: r.span.End, Shape: r.shape, Scope: scope, Missing: []int{}, Unresolved: []int{}}
+		c := coverage.Clause{Index: r.clause, Text: r.span.Text, Start: r.span.Start, End: r.span.End, Shape: r.shape, Scope: scope, Missing: []int{}, Unresolved: []int{}}
 		for _, g := range r.gaps {
 			// What a clause takes from another is unresolved once.
-			at := slices.IndexFunc(unresolved, func(h Gap) bool { return g.Start != nil && h.Start != nil && *g.Start == *h.Start && *g.End == *h.End })
+			at := slices.IndexFunc(unresolved, func(h coverage.Gap) bool {
+				return g.Start != nil && h.Start != nil && *g.Start == *h.Start && *g.End == *h.End
+			})
 			if at < 0 {
 				at = len(unresolved)
 				unresolved = append(unresolved, g)
@@ -218,7 +222,7 @@ func (a *asking) outcome(reference []Span, gaps []Gap) (*Outcome, error) {
 		for _, d := range r.open {
 			open = append(open, openDimension{d, r.clause, len(e.Clauses)})
 			c.Unresolved = append(c.Unresolved, len(unresolved))
-			unresolved = append(unresolved, Gap{Field: d.name, Clause: r.clause, Reason: reasonMissingValue})
+			unresolved = append(unresolved, coverage.Gap{Field: d.name, Clause: r.clause, Reason: coverage.ReasonMissingValue})
 		}
 		if r.established && len(r.open) == 0 {
 			established++
@@ -227,8 +231,8 @@ func (a *asking) outcome(reference []Span, gaps []Gap) (*Outcome, error) {
 		e.Clauses = append(e.Clauses, c)
 		all.join(&r.usage)
 	}
-	e.Polarity = polarityOf(verdicts...)
-	if !e.Complete && e.Polarity == negative {
+	e.Polarity = coverage.PolarityOf(verdicts...)
+	if !e.Complete && e.Polarity == coverage.Negative {
 		e.Polarity = ""
 	}
 	e.Scope = joinScopes(scopes)
@@ -244,8 +248,8 @@ type openDimension struct {
 
 // finish chooses the status (X§5.1): nothing established and nothing missing is not covered, nothing established and something missing needs context, any
 // gap is partial, and only what has none is resolved.
-func (a *asking) finish(e evidence, all usage, established int, open []openDimension, gaps []Gap) (*Outcome, error) {
-	out := &Outcome{Result: withheldResult}
+func (a *asking) finish(e coverage.Evidence, all usage, established int, open []openDimension, gaps []coverage.Gap) (*coverage.Outcome, error) {
+	out := &coverage.Outcome{Result: coverage.WithheldResult()}
 	if len(open) > 0 {
 		first := 0
 		for i, d := range open {
@@ -254,7 +258,7 @@ func (a *asking) finish(e evidence, all usage, established int, open []openDimen
 			}
 		}
 		chosen := open[first]
-		missing := Missing{Name: chosen.name, Clause: chosen.clause, Type: chosen.kind, Options: chosen.options}
+		missing := coverage.Missing{Name: chosen.name, Clause: chosen.clause, Type: chosen.kind, Options: chosen.options}
 		if len(missing.Options) > maxOptions {
 			missing.Options, missing.Truncated = missing.Options[:maxOptions], true
 			e.Complete = false
@@ -264,22 +268,22 @@ func (a *asking) finish(e evidence, all usage, established int, open []openDimen
 				e.Clauses[open[i].at].Missing = []int{0}
 			}
 		}
-		if established == 0 || !slices.ContainsFunc(gaps, func(g Gap) bool { return g.Reason != reasonMissingValue }) {
-			out.Clarification = clarify(a.call, missing, countOpen(open))
+		if established == 0 || !slices.ContainsFunc(gaps, func(g coverage.Gap) bool { return g.Reason != coverage.ReasonMissingValue }) {
+			out.Clarification = coverage.Clarify(a.call, missing, countOpen(open))
 		}
 	}
 	switch {
 	case established == 0 && len(open) > 0:
-		out.Coverage = needsContextCoverage(e, gaps[0], gaps[1:]...)
+		out.Coverage = e.NeedsContext(gaps[0], gaps[1:]...)
 	case established == 0:
 		if len(gaps) == 0 {
 			return nil, fmt.Errorf("a question without evidence has no gap")
 		}
-		out.Coverage = notCoveredCoverage(e, gaps[0], gaps[1:]...)
+		out.Coverage = e.NotCovered(gaps[0], gaps[1:]...)
 	case len(gaps) > 0:
-		out.Coverage = partialCoverage(e, gaps[0], gaps[1:]...)
+		out.Coverage = e.Partial(gaps[0], gaps[1:]...)
 	default:
-		out.Coverage = resolvedCoverage(e)
+		out.Coverage = e.Resolved()
 	}
 	if established == 0 {
 		return out, nil
@@ -296,7 +300,7 @@ func (a *asking) finish(e evidence, all usage, established int, open []openDimen
 	var err error
 	out.Result, err = a.result(&all)
 	if a.live != nil {
-		out.freshness(a.live.used, a.live.used)
+		addFreshness(out, a.live.used, a.live.used)
 	}
 	return out, err
 }
@@ -316,9 +320,9 @@ func rankOf(name string) int {
 }
 
 // appendFacts keeps each fact once.
-func appendFacts(have, more []Fact) []Fact {
+func appendFacts(have, more []coverage.Fact) []coverage.Fact {
 	for _, f := range more {
-		if !slices.ContainsFunc(have, func(h Fact) bool {
+		if !slices.ContainsFunc(have, func(h coverage.Fact) bool {
 			return h.Subject == f.Subject && h.Field == f.Field && string(h.Value) == string(f.Value)
 		}) {
 			have = append(have, f)

@@ -1,6 +1,10 @@
 package answer
 
-import "slices"
+import (
+	"slices"
+
+	"sayso/business/coverage"
+)
 
 // liveSource answers fields that the schema binds to a stream (hybrid.resolve).
 type liveSource struct {
@@ -11,12 +15,12 @@ type liveSource struct {
 
 // stated is what the latest reading says about a field of a record at a location.
 func (s *liveSource) stated(a *asking, record int, field, location, key string) stated {
-	out := stated{status: verdictNotPublished, truth: verdictUnknown, live: key}
+	out := stated{status: coverage.VerdictNotPublished, truth: coverage.VerdictUnknown, live: key}
 	stream := a.streams[key]
 	if stream == nil || s.fault != nil || (location == "") != (stream.ScopedBy == "") {
 		return out
 	}
-	var subject *Key
+	var subject *coverage.Key
 	if stream.Subject != "" {
 		k := a.keyOf(record)
 		if k.Type != stream.Subject {
@@ -34,12 +38,12 @@ func (s *liveSource) stated(a *asking, record int, field, location, key string) 
 		if o.Location != location {
 			continue
 		}
-		out.status, out.value = verdictPublished, o.Value
+		out.status, out.value = coverage.VerdictPublished, o.Value
 		switch stream.Kind {
 		case "bool":
 			out.truth = truthOf(string(o.Value) == "true")
 		case "text":
-			out.status = verdictStatedInText
+			out.status = coverage.VerdictStatedInText
 		default:
 			n, ok := decimal(o.Value)
 			if !ok {
@@ -61,7 +65,7 @@ func (s *liveSource) keep(o *observation, field string, r *result) {
 		s.used = append(s.used, *o)
 	}
 	if o.stale() {
-		r.fieldReason(field, reasonStale)
+		r.fieldReason(field, coverage.ReasonStale)
 	}
 }
 

@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"sayso/business"
+	"sayso/business/coverage"
 	"sayso/jcs"
 )
 
 type latest []Reading
 
-func (l latest) Latest(string, *Key, string) ([]Reading, error) { return l, nil }
+func (l latest) Latest(string, *coverage.Key, string) ([]Reading, error) { return l, nil }
 
 // hybrid.resolve answers a field that is bound to a stream from its reading: fresh up to the last millisecond of its SLA, stale and partial after it, gone after
 // its greatest age. knowledge.search never reads one.
@@ -30,10 +31,10 @@ func TestHybridReadings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ask := func(handler, arguments string, age time.Duration) *Outcome {
+	ask := func(handler, arguments string, age time.Duration) *coverage.Outcome {
 		t.Helper()
-		r := latest{{Stream: "shelf", Subject: &Key{"product", "drill"}, Location: "north", Value: jcs.Raw("0"), ObservedAt: at, ReceivedAt: at}}
-		out, err := c.Answer(Call{Tool: "t", Handler: handler, Arguments: jcs.Raw(arguments), Now: at.Add(age)}, r)
+		r := latest{{Stream: "shelf", Subject: &coverage.Key{Type: "product", ID: "drill"}, Location: "north", Value: jcs.Raw("0"), ObservedAt: at, ReceivedAt: at}}
+		out, err := c.Answer(coverage.Call{Tool: "t", Handler: handler, Arguments: jcs.Raw(arguments), Now: at.Add(age)}, r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,18 +42,18 @@ func TestHybridReadings(t *testing.T) {
 	}
 	const question = `{"query":"Is the drill in stock at North Street?"}`
 	fresh := ask("hybrid.resolve", question, time.Minute)
-	if fresh.Coverage.Status != Resolved || fresh.Coverage.Answer.Polarity != negative || fresh.AnyStale || fresh.MaxAge != time.Minute || fresh.SLA != time.Minute {
+	if fresh.Coverage.Status != coverage.Resolved || fresh.Coverage.Answer.Polarity != coverage.Negative || fresh.AnyStale || fresh.MaxAge != time.Minute || fresh.SLA != time.Minute {
 		t.Errorf("fresh: %+v", fresh)
 	}
 	stale := ask("hybrid.resolve", question, time.Minute+time.Millisecond)
-	if stale.Coverage.Status != Partial || !stale.AnyStale || stale.Coverage.Unresolved[0].Reason != reasonStale {
+	if stale.Coverage.Status != coverage.Partial || !stale.AnyStale || stale.Coverage.Unresolved[0].Reason != coverage.ReasonStale {
 		t.Errorf("stale: %+v", stale)
 	}
-	for name, out := range map[string]*Outcome{
+	for name, out := range map[string]*coverage.Outcome{
 		"too old": ask("hybrid.resolve", question, 601*time.Second), "not live": ask("hybrid.resolve", question[:len(question)-1]+`,"live":false}`, 0),
 		"static": ask("knowledge.search", question, 0), "never": ask("hybrid.resolve", `{"query":"Is the drill in stock at South Street?"}`, 0),
 	} {
-		if out.Coverage.Status != Partial || out.Coverage.Unresolved[0].Field != "stock" || out.Coverage.Unresolved[0].Reason != reasonNotPublished || out.MaxAge != 0 {
+		if out.Coverage.Status != coverage.Partial || out.Coverage.Unresolved[0].Field != "stock" || out.Coverage.Unresolved[0].Reason != coverage.ReasonNotPublished || out.MaxAge != 0 {
 			t.Errorf("%s: %+v", name, out.Coverage)
 		}
 	}

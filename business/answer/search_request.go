@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"sayso/business"
+	"sayso/business/coverage"
 	"sayso/jcs"
 )
 
@@ -26,7 +27,7 @@ type request struct {
 
 // criterionAsked is one structured criterion.
 type criterionAsked struct {
-	Criterion
+	coverage.Criterion
 	at string // JSON pointer
 }
 
@@ -37,7 +38,7 @@ func (r *request) refuse(name string) {
 }
 
 // readSearch reads the arguments strictly.
-func readSearch(call Call, live bool) (request, error) {
+func readSearch(call coverage.Call, live bool) (request, error) {
 	known := []string{"query", "language", "criteria", "bound", "include", "limit"}
 	if live {
 		known = append(known, "live")
@@ -126,7 +127,7 @@ func readCriterion(a object, at string, raw jcs.Raw) criterionAsked {
 		}
 		return ""
 	}
-	c := criterionAsked{at: at, Criterion: Criterion{
+	c := criterionAsked{at: at, Criterion: coverage.Criterion{
 		Type: optional("type", maxName), ID: optional("id", maxID), Field: o.text(pointer(at, "field"), o.need("field"), maxName),
 		Op: o.oneOf("op", "", "exists", "lt", "le", "gt", "ge", "between", "is", "contains"), Value: o.get("value"), Unit: optional("unit", maxName),
 	}}

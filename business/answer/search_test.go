@@ -9,12 +9,13 @@ import (
 	"unicode/utf8"
 
 	"sayso/business/answer"
+	"sayso/business/coverage"
 	"sayso/jcs"
 )
 
 // call sends raw arguments.
-func call(c *answer.Compiled, arguments string) (*answer.Outcome, error) {
-	return c.Answer(answer.Call{Tool: "search", Handler: "knowledge.search", Arguments: jcs.Raw(arguments), Now: now}, nil)
+func call(c *answer.Compiled, arguments string) (*coverage.Outcome, error) {
+	return c.Answer(coverage.Call{Tool: "search", Handler: "knowledge.search", Arguments: jcs.Raw(arguments), Now: now}, nil)
 }
 
 // XP-COVERAGE-002: what several candidates state differently is nowhere in the answer, and the caller's arguments come back literally (X§8.10).
@@ -25,7 +26,7 @@ func TestNeedsContextWithholdsAndResumes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out.Coverage.Status != answer.NeedsContext || string(out.Result) != `{"records":[]}` || out.Coverage.PublisherFacts != nil {
+	if out.Coverage.Status != coverage.NeedsContext || string(out.Result) != `{"records":[]}` || out.Coverage.PublisherFacts != nil {
 		t.Fatal(pretty(out))
 	}
 	for _, value := range []string{"25", "18"} {
@@ -38,7 +39,7 @@ func TestNeedsContextWithholdsAndResumes(t *testing.T) {
 		t.Errorf("clarification %+v", q)
 	}
 	again, err := call(c, `{"query":"How much are contact lenses?","bound":{"record":"`+q.Missing[0].Options[1].Value+`"}}`)
-	if err != nil || again.Coverage.Status != answer.Resolved || !strings.Contains(string(again.Result), "18") {
+	if err != nil || again.Coverage.Status != coverage.Resolved || !strings.Contains(string(again.Result), "18") {
 		t.Errorf("resumed: %v %v", err, again)
 	}
 }
@@ -51,7 +52,7 @@ func TestTwoOpenClauses(t *testing.T) {
 	for range 5 {
 		out := search(t, c, map[string]any{"query": query, "bound": bound})
 		if out.Clarification == nil {
-			if len(bound) != 2 || out.Coverage.Status == answer.NeedsContext {
+			if len(bound) != 2 || out.Coverage.Status == coverage.NeedsContext {
 				t.Fatal(pretty(out))
 			}
 			return
@@ -93,7 +94,7 @@ func TestArgumentsAreStrict(t *testing.T) {
 		`{"criteria":[{"type":"product","field":"price","op":"lt","value":5,"currency":"EUR"}]}`: "/criteria/0/currency",
 	} {
 		out, err := call(c, arguments)
-		var fault *answer.CallError
+		var fault *coverage.CallError
 		if out != nil || !errors.As(err, &fault) {
 			t.Errorf("%.80s: outcome %v, error %v", arguments, out != nil, err)
 		} else if fault.Path != at {
@@ -149,11 +150,11 @@ func TestNoRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, q := range []string{"Do you have rooms?", "How much is a room?", "How much is it?", "price", "Which rooms do you have?", "Is there a room under 100 EUR?", "Which rooms have a balcony?"} {
-		if out := search(t, c, map[string]string{"query": q}); out.Coverage.Status != answer.NotCovered || len(out.Coverage.Unresolved) == 0 {
+		if out := search(t, c, map[string]string{"query": q}); out.Coverage.Status != coverage.NotCovered || len(out.Coverage.Unresolved) == 0 {
 			t.Errorf("%s: %s", q, pretty(out))
 		}
 	}
-	if out, err := call(c, `{"criteria":[{"type":"room","field":"price","op":"lt","value":1,"unit":"EUR"}]}`); err != nil || out.Coverage.Status != answer.NotCovered {
+	if out, err := call(c, `{"criteria":[{"type":"room","field":"price","op":"lt","value":1,"unit":"EUR"}]}`); err != nil || out.Coverage.Status != coverage.NotCovered {
 		t.Errorf("criterion: %v %v", out, err)
 	}
 }
@@ -166,8 +167,8 @@ func TestUnpublishedLanguage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		i := slices.IndexFunc(out.Coverage.Unresolved, func(g answer.Gap) bool { return g.Reason == "language" })
-		if out.Coverage.Status == answer.Resolved || i < 0 || out.Coverage.Unresolved[i].Asked != "de" || !slices.Equal(out.Coverage.Unresolved[i].Published, []string{"en"}) {
+		i := slices.IndexFunc(out.Coverage.Unresolved, func(g coverage.Gap) bool { return g.Reason == "language" })
+		if out.Coverage.Status == coverage.Resolved || i < 0 || out.Coverage.Unresolved[i].Asked != "de" || !slices.Equal(out.Coverage.Unresolved[i].Published, []string{"en"}) {
 			t.Errorf("%s: %s", arguments, pretty(out))
 		}
 	}
@@ -182,12 +183,12 @@ func TestHostileQuestions(t *testing.T) {
 	} {
 		arguments, _ := json.Marshal(map[string]string{"query": q})
 		out, err := call(c, string(arguments))
-		var fault *answer.CallError
+		var fault *coverage.CallError
 		switch {
 		case errors.As(err, &fault) && fault.Path == "/query":
 		case err != nil:
 			t.Errorf("%.40q: %v", q, err)
-		case out.Coverage.Status == answer.Resolved:
+		case out.Coverage.Status == coverage.Resolved:
 			t.Errorf("%.40q: resolved\n%s", q, pretty(out))
 		}
 	}
@@ -206,14 +207,14 @@ func FuzzSearch(f *testing.F) {
 	f.Fuzz(func(t *testing.T, arguments string) {
 		out, err := call(c, arguments)
 		if err != nil {
-			var fault *answer.CallError
+			var fault *coverage.CallError
 			if !errors.As(err, &fault) {
 				t.Fatalf("%q: %v", arguments, err)
 			}
 			return
 		}
 		cov := out.Coverage
-		if (cov.Status == answer.Resolved) != (cov.Covered && cov.AnswersRequest && len(cov.Unresolved) == 0) {
+		if (cov.Status == coverage.Resolved) != (cov.Covered && cov.AnswersRequest && len(cov.Unresolved) == 0) {
 			t.Fatalf("%q: %s", arguments, pretty(out))
 		}
 		var sent struct{ Query string }

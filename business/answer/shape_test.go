@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sayso/business"
+	"sayso/business/coverage"
 	"sayso/jcs"
 )
 
@@ -59,7 +60,7 @@ func kindsOfPieces() (names []string, pieces map[string]part) {
 		"relative": {piece: piece{kind: kindRelative, values: []string{"today"}}}, "time": {piece: piece{kind: kindTime}}, "holiday": {piece: piece{kind: kindHoliday}},
 		"state": {piece: piece{kind: kindState, values: []string{"open"}}}, "nearest": {piece: piece{kind: kindNearest}}, "selector": {piece: piece{kind: kindSelector}},
 		"negation": {piece: piece{kind: kindNegation}, verbal: true}, "literal": {piece: piece{kind: kindLiteral}}, "category": {piece: piece{kind: kindCategory}},
-		"obligation": {piece: piece{kind: kindContent, values: []string{reasonQuantifier}}}, "question-word": {piece: piece{kind: kindQuestion, values: []string{reasonUnsupported}}},
+		"obligation": {piece: piece{kind: kindContent, values: []string{coverage.ReasonQuantifier}}}, "question-word": {piece: piece{kind: kindQuestion, values: []string{coverage.ReasonUnsupportedForm}}},
 		"free":     {piece: piece{kind: kindFree, compare: comparison{op: "le", field: "price", free: true}}},
 		"amount":   {piece: piece{kind: kindComparison, compare: comparison{op: "lt", literal: literal{value: big.NewRat(50, 1), unit: "EUR", money: true}}}},
 		"distance": {piece: piece{kind: kindComparison, compare: comparison{op: "le", literal: literal{value: big.NewRat(5, 1), unit: "km"}}}},

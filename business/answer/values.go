@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"sayso/business"
+	"sayso/business/coverage"
 	"sayso/jcs"
 )
 
@@ -55,7 +56,7 @@ type interval struct {
 // stated is what a record says about one field, at one location when the field holds per location.
 type stated struct {
 	status  string // published, stated_in_text, deferred or not_published
-	facts   []Fact
+	facts   []coverage.Fact
 	value   jcs.Raw // for the proposition: the literal, or an object {"from":…,"to":…} of literals
 	span    *interval
 	truth   string       // of a bool or a count: verdict
@@ -81,9 +82,9 @@ func (c *Compiled) scopedField(field string) bool {
 
 // state reads what a record states about a field; location is "" when none is asked, and then a scoped attribute states nothing.
 func (c *Compiled) state(record int, field, location string) stated {
-	s := stated{status: verdictNotPublished, truth: verdictUnknown}
+	s := stated{status: coverage.VerdictNotPublished, truth: coverage.VerdictUnknown}
 	v := &c.values[record]
-	subject := c.subject(&Key{c.records[record].Type, c.records[record].ID})
+	subject := c.subject(&coverage.Key{Type: c.records[record].Type, ID: c.records[record].ID})
 	for _, key := range c.attributesOf(field) {
 		a := c.schema.Attributes[key]
 		raw := v.plain[key]
@@ -98,7 +99,7 @@ func (c *Compiled) state(record int, field, location string) stated {
 		if raw == nil {
 			continue
 		}
-		s.facts = append(s.facts, Fact{Subject: own, Field: key, Value: raw, Source: "record"})
+		s.facts = append(s.facts, coverage.Fact{Subject: own, Field: key, Value: raw, Source: "record"})
 		s.take(&a, raw, c.currency(v, &a))
 	}
 	return s
@@ -115,11 +116,11 @@ func (c *Compiled) currency(v *values, a *business.SchemaAttribute) string {
 }
 
 // rank orders the ways to state a field, the strongest first.
-var rank = []string{verdictPublished, verdictStatedInText, verdictDeferred, verdictNotPublished}
+var rank = []string{coverage.VerdictPublished, coverage.VerdictStatedInText, coverage.VerdictDeferred, coverage.VerdictNotPublished}
 
 // take adds one attribute to what is stated.
 func (s *stated) take(a *business.SchemaAttribute, raw jcs.Raw, currency string) {
-	status := verdictPublished
+	status := coverage.VerdictPublished
 	switch a.Kind {
 	case "money":
 		s.bounds(raw, raw, currency, true)
@@ -143,13 +144,13 @@ func (s *stated) take(a *business.SchemaAttribute, raw jcs.Raw, currency string)
 		if !slices.Contains(a.Deferred, text) {
 			return // another mode says nothing about the value
 		}
-		status = verdictDeferred
+		status = coverage.VerdictDeferred
 	case "text":
-		status = verdictStatedInText
+		status = coverage.VerdictStatedInText
 	}
 	if slices.Index(rank, status) < slices.Index(rank, s.status) {
 		s.status = status
-		if status != verdictPublished || s.span == nil {
+		if status != coverage.VerdictPublished || s.span == nil {
 			s.value = raw
 		}
 	}
@@ -192,18 +193,18 @@ func joinBounds(have jcs.Raw, name string, literal jcs.Raw) jcs.Raw {
 
 func truthOf(b bool) string {
 	if b {
-		return verdictTrue
+		return coverage.VerdictTrue
 	}
-	return verdictFalse
+	return coverage.VerdictFalse
 }
 
 // negate flips a verdict; unknown stays unknown.
 func negate(verdict string) string {
 	switch verdict {
-	case verdictTrue:
-		return verdictFalse
-	case verdictFalse, verdictExcluded:
-		return verdictTrue
+	case coverage.VerdictTrue:
+		return coverage.VerdictFalse
+	case coverage.VerdictFalse, coverage.VerdictExcluded:
+		return coverage.VerdictTrue
 	}
 	return verdict
 }
@@ -233,33 +234,33 @@ func convert(n *big.Rat, from, to string) (*big.Rat, bool) {
 // judge compares an interval with a literal: true when all its points satisfy the comparison, false when none does, else unknown with the reason.
 func (c *comparison) judge(v *interval) (verdict, reason string) {
 	if v == nil {
-		return verdictUnknown, reasonUnknownValue
+		return coverage.VerdictUnknown, coverage.ReasonUnknownValue
 	}
 	if c.free {
 		if !v.money {
-			return verdictUnknown, reasonUnitMismatch
+			return coverage.VerdictUnknown, coverage.ReasonUnitMismatch
 		}
 		return decide(v, "le", new(big.Rat), nil)
 	}
 	if c.literal.unit == "" && v.unit != "" {
-		return verdictUnknown, reasonUnitMissing
+		return coverage.VerdictUnknown, coverage.ReasonUnitMissing
 	}
 	if c.literal.money != v.money {
-		return verdictUnknown, reasonUnitMismatch
+		return coverage.VerdictUnknown, coverage.ReasonUnitMismatch
 	}
 	a, ok := convert(c.literal.value, c.literal.unit, v.unit)
 	if !ok {
-		return verdictUnknown, reasonUnitMismatch
+		return coverage.VerdictUnknown, coverage.ReasonUnitMismatch
 	}
 	if c.op != "between" {
 		return decide(v, c.op, a, nil)
 	}
 	if c.upper.unit == "" && v.unit != "" {
-		return verdictUnknown, reasonUnitMissing
+		return coverage.VerdictUnknown, coverage.ReasonUnitMissing
 	}
 	b, ok := convert(c.upper.value, c.upper.unit, v.unit)
 	if !ok || c.upper.money != v.money {
-		return verdictUnknown, reasonUnitMismatch
+		return coverage.VerdictUnknown, coverage.ReasonUnitMismatch
 	}
 	return decide(v, c.op, a, b)
 }
@@ -274,7 +275,7 @@ func decide(v *interval, op string, a, b *big.Rat) (verdict, reason string) {
 	}
 	var yes, no bool
 	if v.low != nil && v.high != nil && v.low.Cmp(v.high) > 0 {
-		return verdictUnknown, reasonUnknownValue // the published bounds contradict each other
+		return coverage.VerdictUnknown, coverage.ReasonUnknownValue // the published bounds contradict each other
 	}
 	switch op {
 	case "lt":
@@ -291,9 +292,9 @@ func decide(v *interval, op string, a, b *big.Rat) (verdict, reason string) {
 	}
 	switch {
 	case no:
-		return verdictFalse, ""
+		return coverage.VerdictFalse, ""
 	case yes:
-		return verdictTrue, ""
+		return coverage.VerdictTrue, ""
 	}
-	return verdictUnknown, reasonUnknownValue
+	return coverage.VerdictUnknown, coverage.ReasonUnknownValue
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"sayso/business/answer"
+	"sayso/business/coverage"
 	"sayso/jcs"
 )
 
@@ -45,7 +45,7 @@ func TestArgumentsMakeNothingFalse(t *testing.T) {
 				t.Fatalf("%s %s: %v", extra, q.Text(), err)
 			}
 			class, reason := judge(q, out)
-			if strings.Contains(extra, "language") && out.Coverage.Status == answer.Resolved {
+			if strings.Contains(extra, "language") && out.Coverage.Status == coverage.Resolved {
 				class, reason = FalseResolved, "resolved in a language that is not published"
 			}
 			if class.Fails() {
@@ -82,7 +82,7 @@ func TestCriteriaAgreeWithTheOracle(t *testing.T) {
 				want = q.Want.Polarity
 			}
 			got := ""
-			if out.Coverage.Status == answer.Resolved {
+			if out.Coverage.Status == coverage.Resolved {
 				got = Polarity(out)
 			}
 			if got != want {
@@ -109,7 +109,7 @@ func TestBoundOverridesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			out, err := w.Call("knowledge.search", jcs.Raw(fmt.Sprintf(`{"query":%s,"bound":{"location":%q}}`, text, at.ID)), nil)
-			if fault := (*answer.CallError)(nil); errors.As(err, &fault) {
+			if fault := (*coverage.CallError)(nil); errors.As(err, &fault) {
 				continue
 			}
 			if err != nil {

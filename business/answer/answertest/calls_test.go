@@ -10,6 +10,7 @@ import (
 
 	"sayso/business/answer"
 	"sayso/business/answer/answertest"
+	"sayso/business/coverage"
 	"sayso/jcs"
 )
 
@@ -21,7 +22,7 @@ func TestI10WithoutIsTheOpposite(t *testing.T) {
 		for _, word := range []string{"balcony", "breakfast"} {
 			with := outcome(t, all["hotel"], "Do you have "+r.Title+" with "+word+"?", "en")
 			without := outcome(t, all["hotel"], "Do you have "+r.Title+" without "+word+"?", "en")
-			if answertest.Polarity(without) != flip[answertest.Polarity(with)] && with.Coverage.Status == answer.Resolved || with.Coverage.Status != without.Coverage.Status {
+			if answertest.Polarity(without) != flip[answertest.Polarity(with)] && with.Coverage.Status == coverage.Resolved || with.Coverage.Status != without.Coverage.Status {
 				t.Errorf("%s, %s: with is %s %q, without is %s %q", r.Title, word, with.Coverage.Status, answertest.Polarity(with), without.Coverage.Status, answertest.Polarity(without))
 			}
 		}
@@ -34,14 +35,14 @@ func ambiguous(t *testing.T, all answertest.Worlds) []*label {
 	for _, file := range []string{"questions.json", "own_questions.json"} {
 		list := labels(t, file)
 		for i := range list {
-			if list[i].Status == answer.NeedsContext && !slices.Contains(list[i].Missing, "caller_location") {
+			if list[i].Status == coverage.NeedsContext && !slices.Contains(list[i].Missing, "caller_location") {
 				out = append(out, &list[i])
 			}
 		}
 	}
 	for _, q := range append(answertest.Places(all["hardware"]), answertest.Stores(all["stores"], seeded(3), 300)...) {
-		if o, err := q.World.Ask(q.Text(), q.Lang); err == nil && o.Coverage.Status == answer.NeedsContext {
-			out = append(out, &label{ID: q.Kind, Pub: q.World.Name, Lang: q.Lang, Q: q.Text(), Status: answer.NeedsContext})
+		if o, err := q.World.Ask(q.Text(), q.Lang); err == nil && o.Coverage.Status == coverage.NeedsContext {
+			out = append(out, &label{ID: q.Kind, Pub: q.World.Name, Lang: q.Lang, Q: q.Text(), Status: coverage.NeedsContext})
 		}
 	}
 	return out
@@ -70,7 +71,7 @@ func TestI11ResumeEnds(t *testing.T) {
 }
 
 // walk binds one option and goes on with the first option of whatever is missing then; it reports whether it came to content.
-func walk(t *testing.T, w *answertest.World, query string, c *answer.Clarification, option string, steps int) bool {
+func walk(t *testing.T, w *answertest.World, query string, c *coverage.Clarification, option string, steps int) bool {
 	t.Helper()
 	if steps == 0 {
 		t.Errorf("%q: more than five steps", query)
@@ -86,7 +87,7 @@ func walk(t *testing.T, w *answertest.World, query string, c *answer.Clarificati
 		t.Errorf("%q with %s=%s: %s", query, name, option, flaw)
 	}
 	if out.Clarification == nil {
-		return out.Coverage.Status == answer.Resolved || out.Coverage.Status == answer.Partial
+		return out.Coverage.Status == coverage.Resolved || out.Coverage.Status == coverage.Partial
 	}
 	next := out.Clarification
 	if next.RemainingUnbound >= c.RemainingUnbound || len(next.Missing) == 0 || next.Missing[0].Name == name {
@@ -97,7 +98,7 @@ func walk(t *testing.T, w *answertest.World, query string, c *answer.Clarificati
 }
 
 // bind does what a consumer does: it copies the arguments and sets one value.
-func bind(t *testing.T, c *answer.Clarification, option string) jcs.Raw {
+func bind(t *testing.T, c *coverage.Clarification, option string) jcs.Raw {
 	t.Helper()
 	var args map[string]any
 	if err := jcs.Decode(c.Resume.Arguments, &args); err != nil {
@@ -124,7 +125,7 @@ func TestUnknownOptionIsRefused(t *testing.T) {
 		t.Fatalf("%s without clarification", out.Coverage.Status)
 	}
 	_, err := all["hardware"].Call("knowledge.search", bind(t, out.Clarification, "atlantis"), nil)
-	if fault := (*answer.CallError)(nil); !errors.As(err, &fault) {
+	if fault := (*coverage.CallError)(nil); !errors.As(err, &fault) {
 		t.Errorf("an unknown option gives %v", err)
 	}
 }
@@ -142,7 +143,7 @@ func TestI13UnitsScale(t *testing.T) {
 					t.Errorf("%s: %d minutes is %s %q, %s hours is %s %q", r.Title, minutes, a.Coverage.Status, answertest.Polarity(a), hours, b.Coverage.Status, answertest.Polarity(b))
 				}
 			}
-			if out := outcome(t, all[name], "Is "+r.Title+" under 1000000 USD?", "en"); out.Coverage.Status == answer.Resolved {
+			if out := outcome(t, all[name], "Is "+r.Title+" under 1000000 USD?", "en"); out.Coverage.Status == coverage.Resolved {
 				t.Errorf("%s is compared with another currency", r.Title)
 			}
 		}
@@ -173,7 +174,7 @@ var errStore = errors.New("the store of readings cannot be read")
 // broken are readings that cannot be read.
 type broken struct{}
 
-func (broken) Latest(string, *answer.Key, string) ([]answer.Reading, error) { return nil, errStore }
+func (broken) Latest(string, *coverage.Key, string) ([]answer.Reading, error) { return nil, errStore }
 
 // I16: a reading that cannot be read is a fault, never a status.
 func TestI16FaultIsNoStatus(t *testing.T) {
@@ -192,7 +193,7 @@ func TestI16FaultIsNoStatus(t *testing.T) {
 		{bound, "hybrid.resolve", `{"query":"Is the cordless drill in stock at Northgate?","live":true}`},
 	} {
 		out, err := c.w.Call(c.handler, jcs.Raw(c.arguments), broken{})
-		fault := (*answer.CallError)(nil)
+		fault := (*coverage.CallError)(nil)
 		if out != nil || err == nil || errors.As(err, &fault) {
 			t.Errorf("%s: outcome %v, error %v", c.handler, out != nil, err)
 		}
@@ -216,7 +217,7 @@ func FuzzAsk(f *testing.F) {
 		}
 		w := all[answertest.Small[int(which)%len(answertest.Small)]]
 		out, err := w.Ask(query, language)
-		if fault := (*answer.CallError)(nil); err != nil {
+		if fault := (*coverage.CallError)(nil); err != nil {
 			if !errors.As(err, &fault) {
 				t.Fatalf("%q: %v", query, err)
 			}

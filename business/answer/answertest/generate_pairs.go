@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"sayso/business/answer"
+	"sayso/business/coverage"
 )
 
 // piece is a part of a question of one kind: record, attribute (of the business), trait (boolean of a record), term, day, place, money.
@@ -222,7 +222,7 @@ func Strange(w *World, n int) []*Question {
 		frames := slices.Concat(l.exist, l.price, l.duration, l.otherField[:2])
 		before, after := split(frames[i%len(frames)])
 		out = append(out, &Question{
-			World: w, Gen: "G11", Kind: "absent subject", Lang: lang, Before: before, Entity: name, After: after, Want: Want{Rule: Absent, Status: answer.NotCovered, Unknown: unknown},
+			World: w, Gen: "G11", Kind: "absent subject", Lang: lang, Before: before, Entity: name, After: after, Want: Want{Rule: Absent, Status: coverage.NotCovered, Unknown: unknown},
 			tell: i%3 == 0,
 		})
 	}

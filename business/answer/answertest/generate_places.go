@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"sayso/business"
-	"sayso/business/answer"
+	"sayso/business/coverage"
 )
 
 // clocks are the times that Places asks at, in minutes.
@@ -80,7 +80,7 @@ func opening(w *World, lang, frame, place string, at []business.Location, day, m
 	silent := slices.ContainsFunc(at, func(l business.Location) bool { return l.OpeningHours == "" })
 	switch {
 	case verdicts[Yes] && verdicts[No]:
-		q.Want = Want{Rule: Never, Status: answer.NeedsContext, Missing: "location"}
+		q.Want = Want{Rule: Never, Status: coverage.NeedsContext, Missing: "location"}
 	case silent || len(at) > defaultLimit:
 		q.Want = Want{Rule: Never}
 	case verdicts[Unknown]:

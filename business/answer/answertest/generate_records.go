@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"sayso/business/answer"
+	"sayso/business/coverage"
 )
 
 // Names makes G1: each title and alias is asked for.
@@ -142,7 +142,7 @@ func Fields(w *World) []*Question {
 					Want: Want{Rule: Resolve, Values: f.values}, tell: i%2 == 1,
 				}
 				if !f.known {
-					q.Want = Want{Rule: Never, Status: answer.Partial, Unknown: []string{"field:" + f.field}}
+					q.Want = Want{Rule: Never, Status: coverage.Partial, Unknown: []string{"field:" + f.field}}
 				}
 				out = append(out, q)
 			}
@@ -165,7 +165,7 @@ func Bounds(w *World) []*Question {
 		}
 		if deferred {
 			for _, q := range compared(w, it, "price", &span{big.NewRat(50, 1), big.NewRat(50, 1)}, nil, currency) {
-				q.Want = Want{Rule: Never, Status: answer.Partial}
+				q.Want = Want{Rule: Never, Status: coverage.Partial}
 				out = append(out, q)
 			}
 		}
@@ -220,7 +220,7 @@ func comparison(w *World, it item, field, frame string, c *Comparison, set *span
 		word: frame,
 	}
 	if q.truth = c.judge(set, w.Schema.Attributes["price"].Currency); q.truth == Unknown {
-		q.Want = Want{Rule: Never, Status: answer.Partial}
+		q.Want = Want{Rule: Never, Status: coverage.Partial}
 	} else {
 		q.Want = Want{Rule: Resolve, Polarity: q.truth.polarity(), Values: values}
 	}
@@ -333,7 +333,7 @@ func attributed(w *World, it item, a worded, frame string, negated bool) *Questi
 		Want: Want{Rule: Resolve, Polarity: t.polarity()},
 	}
 	if t == Unknown {
-		q.Want = Want{Rule: Never, Status: answer.Partial}
+		q.Want = Want{Rule: Never, Status: coverage.Partial}
 	}
 	return q
 }

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"sayso/business/answer"
+	"sayso/business/coverage"
 	"sayso/jcs"
 )
 
@@ -53,7 +53,7 @@ func TestI12IntervalsAgreeWithPoints(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%q: %v", q.Text(), err)
 			}
-			resolved := out.Coverage.Status == answer.Resolved
+			resolved := out.Coverage.Status == coverage.Resolved
 			if resolved != (q.truth != Unknown) || resolved && Polarity(out) != q.truth.polarity() {
 				t.Fatalf("%s: %q is %s %q, want %q", attributes, q.Text(), out.Coverage.Status, Polarity(out), q.truth.polarity())
 			}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"sayso/business/answer"
+	"sayso/business/coverage"
 	"sayso/jcs"
 )
 
@@ -30,7 +30,7 @@ const (
 type Verdict struct {
 	Class  Class
 	Reason string
-	Status answer.Status
+	Status coverage.Status
 }
 
 // Judge asks a question and compares the answer with what the oracle knows.
@@ -44,7 +44,7 @@ func Judge(q *Question) Verdict {
 	return v
 }
 
-func judge(q *Question, out *answer.Outcome) (Class, string) {
+func judge(q *Question, out *coverage.Outcome) (Class, string) {
 	if leaks := Leaks(q.World, out); len(leaks) > 0 {
 		return Leak, leaks[0]
 	}
@@ -52,10 +52,10 @@ func judge(q *Question, out *answer.Outcome) (Class, string) {
 		return Broken, flaws[0]
 	}
 	status := out.Coverage.Status
-	if status == answer.Resolved {
+	if status == coverage.Resolved {
 		return judgeResolved(q, out)
 	}
-	if q.Want.Rule == Absent && (status == answer.Partial || !withheld(out)) {
+	if q.Want.Rule == Absent && (status == coverage.Partial || !withheld(out)) {
 		return FalseResolved, "content for something absent"
 	}
 	if q.Want.Rule == Resolve {
@@ -72,7 +72,7 @@ func judge(q *Question, out *answer.Outcome) (Class, string) {
 	return Right, ""
 }
 
-func judgeResolved(q *Question, out *answer.Outcome) (Class, string) {
+func judgeResolved(q *Question, out *coverage.Outcome) (Class, string) {
 	polarity := Polarity(out)
 	switch {
 	case q.Want.Rule == Never || q.Want.Rule == Absent:
@@ -104,7 +104,7 @@ func judgeResolved(q *Question, out *answer.Outcome) (Class, string) {
 }
 
 // Polarity is the polarity of an outcome, "" without one.
-func Polarity(out *answer.Outcome) string {
+func Polarity(out *coverage.Outcome) string {
 	if out.Coverage.Answer == nil {
 		return ""
 	}
@@ -112,18 +112,18 @@ func Polarity(out *answer.Outcome) string {
 }
 
 // Named reports whether unresolved names a word, a phrase, or "field:" and a field.
-func Named(out *answer.Outcome, want string) bool {
+func Named(out *coverage.Outcome, want string) bool {
 	if field, ok := strings.CutPrefix(want, "field:"); ok {
-		return slices.ContainsFunc(out.Coverage.Unresolved, func(g answer.Gap) bool { return g.Field == field })
+		return slices.ContainsFunc(out.Coverage.Unresolved, func(g coverage.Gap) bool { return g.Field == field })
 	}
 	phrase := strings.Join(wordsOf(want), " ")
-	return slices.ContainsFunc(out.Coverage.Unresolved, func(g answer.Gap) bool {
+	return slices.ContainsFunc(out.Coverage.Unresolved, func(g coverage.Gap) bool {
 		return strings.Contains(" "+strings.Join(wordsOf(g.Text), " ")+" ", " "+phrase+" ")
 	})
 }
 
 // gaps are the unresolved entries in short.
-func gaps(out *answer.Outcome) string {
+func gaps(out *coverage.Outcome) string {
 	var b strings.Builder
 	for _, g := range out.Coverage.Unresolved {
 		fmt.Fprintf(&b, "[%s%s %s]", g.Text, g.Field, g.Reason)
@@ -132,12 +132,12 @@ func gaps(out *answer.Outcome) string {
 }
 
 // Bytes are the parts of an outcome that reach the envelope.
-func Bytes(out *answer.Outcome) []byte {
+func Bytes(out *coverage.Outcome) []byte {
 	text, err := jcs.Encode(struct {
-		Result        jcs.Raw               `json:"result"`
-		Coverage      answer.Coverage       `json:"coverage"`
-		Clarification *answer.Clarification `json:"clarification,omitempty"`
-		Locations     []string              `json:"locations"`
+		Result        jcs.Raw                 `json:"result"`
+		Coverage      coverage.Coverage       `json:"coverage"`
+		Clarification *coverage.Clarification `json:"clarification,omitempty"`
+		Locations     []string                `json:"locations"`
 	}{out.Result, out.Coverage, out.Clarification, out.Locations})
 	if err != nil {
 		panic("answertest: an outcome that cannot be written: " + err.Error())
@@ -159,13 +159,13 @@ func planted(text []byte) []string {
 }
 
 // withheld reports that an outcome states nothing of the publisher.
-func withheld(out *answer.Outcome) bool {
+func withheld(out *coverage.Outcome) bool {
 	return string(out.Result) == `{"records":[]}` && len(out.Coverage.PublisherFacts) == 0 && len(out.Locations) == 0
 }
 
 // Leaks says what needs_context or not_covered states although it withholds; none for the other statuses (XP-COVERAGE-002).
-func Leaks(w *World, out *answer.Outcome) []string {
-	if s := out.Coverage.Status; s != answer.NeedsContext && s != answer.NotCovered {
+func Leaks(w *World, out *coverage.Outcome) []string {
+	if s := out.Coverage.Status; s != coverage.NeedsContext && s != coverage.NotCovered {
 		return nil
 	}
 	var found []string
@@ -196,20 +196,20 @@ func Leaks(w *World, out *answer.Outcome) []string {
 }
 
 // Flaws says what is wrong with an outcome by itself: the invariants of every answer.
-func Flaws(query string, out *answer.Outcome) []string {
+func Flaws(query string, out *coverage.Outcome) []string {
 	c := &out.Coverage
 	var found []string
 	bad := func(format string, a ...any) { found = append(found, fmt.Sprintf(format, a...)) }
-	if resolved, whole := c.Status == answer.Resolved, c.Covered && c.AnswersRequest && len(c.Unresolved) == 0; resolved != whole {
+	if resolved, whole := c.Status == coverage.Resolved, c.Covered && c.AnswersRequest && len(c.Unresolved) == 0; resolved != whole {
 		bad("I1: %s with covered %v, answers_request %v, %d unresolved", c.Status, c.Covered, c.AnswersRequest, len(c.Unresolved))
 	}
 	if c.AgentInstruction == "" {
 		bad("no agent_instruction")
 	}
-	if (c.Status == answer.NeedsContext) != (out.Clarification != nil) && c.Status != answer.Partial {
+	if (c.Status == coverage.NeedsContext) != (out.Clarification != nil) && c.Status != coverage.Partial {
 		bad("%s with clarification %v", c.Status, out.Clarification != nil)
 	}
-	if c.Status == answer.Resolved && Polarity(out) == "negative" && !c.EvidenceComplete {
+	if c.Status == coverage.Resolved && Polarity(out) == "negative" && !c.EvidenceComplete {
 		bad("I15: a negative without complete evidence")
 	}
 	spans := spansOf(out)
@@ -230,12 +230,12 @@ func Flaws(query string, out *answer.Outcome) []string {
 }
 
 // spansOf are the spans of an outcome: those that own their tokens first.
-func spansOf(out *answer.Outcome) []answer.Span {
+func spansOf(out *coverage.Outcome) []coverage.Span {
 	c := &out.Coverage
 	spans := slices.Clone(c.PublisherReference)
 	for _, g := range c.Unresolved {
 		if g.Start != nil && g.End != nil {
-			spans = append(spans, answer.Span{Text: g.Text, Start: *g.Start, End: *g.End})
+			spans = append(spans, coverage.Span{Text: g.Text, Start: *g.Start, End: *g.End})
 		}
 	}
 	for _, p := range c.Propositions {
@@ -247,12 +247,12 @@ func spansOf(out *answer.Outcome) []answer.Span {
 		spans = append(spans, r.Span)
 	}
 	for _, cl := range c.Clauses {
-		spans = append(spans, answer.Span{Text: cl.Text, Start: cl.Start, End: cl.End})
+		spans = append(spans, coverage.Span{Text: cl.Text, Start: cl.Start, End: cl.End})
 	}
 	return spans
 }
 
-func placed(list []answer.Gap) (n int) {
+func placed(list []coverage.Gap) (n int) {
 	for _, g := range list {
 		if g.Start != nil && g.End != nil {
 			n++

@@ -7,15 +7,15 @@ import (
 	"slices"
 	"testing"
 
-	"sayso/business/answer"
 	"sayso/business/answer/answertest"
+	"sayso/business/coverage"
 )
 
 // label is one labelled question: testdata/questions.json and own_questions.json. unresolved are words that have to be named, field:x a requested field that
 // is not published; other entries may stand beside them.
 type label struct {
 	ID, Pub, Lang, Q    string
-	Status              answer.Status
+	Status              coverage.Status
 	Unresolved, Missing []string
 	Polarity, Note      string
 }
@@ -34,7 +34,7 @@ func labels(tb testing.TB, name string) []label {
 }
 
 // differs says how an outcome differs from its label.
-func (l *label) differs(out *answer.Outcome) []string {
+func (l *label) differs(out *coverage.Outcome) []string {
 	var found []string
 	if out.Coverage.Status != l.Status {
 		found = append(found, "status "+string(out.Coverage.Status)+", want "+string(l.Status))
@@ -60,7 +60,7 @@ func (l *label) differs(out *answer.Outcome) []string {
 }
 
 // ask asks a labelled question of a planted sample and holds the outcome to what is true of every one.
-func ask(t *testing.T, all answertest.Worlds, l *label) *answer.Outcome {
+func ask(t *testing.T, all answertest.Worlds, l *label) *coverage.Outcome {
 	t.Helper()
 	w := all[l.Pub]
 	if w == nil {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"sayso/business/answer"
+	"sayso/business/coverage"
 )
 
 // Mutate changes a question that the oracle resolves in each way of M1 to M12 that applies, and says what the answer may be now.
@@ -52,7 +52,7 @@ func (m mutation) absent() []*Question { // M1
 	q := m.make("M1", m.Before, m.stranger(), m.After)
 	q.Want.Unknown = foreign(m.World.Vocabulary(), q.Entity)
 	if m.Shape == "S1" || m.Shape == "S2" || m.Shape == "S4" {
-		q.Want.Rule, q.Want.Status = Absent, answer.NotCovered
+		q.Want.Rule, q.Want.Status = Absent, coverage.NotCovered
 	}
 	return []*Question{q}
 }

@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"sayso/business"
-	"sayso/business/answer"
 	"sayso/business/answer/answertest"
+	"sayso/business/coverage"
 )
 
 // pool are the questions of the five small samples that were made as one shape.
@@ -28,7 +28,7 @@ func pool(tb testing.TB) (answertest.Worlds, []*answertest.Question) {
 }
 
 // outcome asks a question and stops the property at a fault.
-func outcome(t rapid.TB, w *answertest.World, query, language string) *answer.Outcome {
+func outcome(t rapid.TB, w *answertest.World, query, language string) *coverage.Outcome {
 	t.Helper()
 	out, err := w.Ask(query, language)
 	if err != nil {
@@ -77,7 +77,7 @@ func TestI4UnknownWordNeverResolves(t *testing.T) {
 		word := unknownWord.Draw(t, "unknown")
 		text := strings.Join(slices.Insert(words, at, word), " ")
 		out := outcome(t, q.World, text, q.Language())
-		if out.Coverage.Status == answer.Resolved {
+		if out.Coverage.Status == coverage.Resolved {
 			t.Fatalf("%s %q is resolved", q.World.Name, text)
 		}
 		if !answertest.Named(out, word) {
@@ -155,7 +155,7 @@ func TestI6DeletingNeverResolves(t *testing.T) {
 			changed[k] = all[k.world].Change(list[k.index].edit)
 		}
 		before, after := outcome(t, all[k.world], q.Text(), q.Lang), outcome(t, changed[k], q.Text(), q.Lang)
-		if before.Coverage.Status != answer.Resolved && before.Clarification == nil && after.Coverage.Status == answer.Resolved {
+		if before.Coverage.Status != coverage.Resolved && before.Clarification == nil && after.Coverage.Status == coverage.Resolved {
 			t.Fatalf("%s %q is %s, and resolved without %s", k.world, q.Text(), before.Coverage.Status, list[k.index].name)
 		}
 	})
@@ -174,7 +174,7 @@ func TestI7ExcludedOnlyByClosedLists(t *testing.T) {
 		})
 		for _, q := range answertest.Terms(all[name]) {
 			out := outcome(t, q.World, q.Text(), q.Lang)
-			if !slices.ContainsFunc(out.Coverage.Propositions, func(p answer.Proposition) bool { return p.Verdict == "excluded_by_closed_list" }) {
+			if !slices.ContainsFunc(out.Coverage.Propositions, func(p coverage.Proposition) bool { return p.Verdict == "excluded_by_closed_list" }) {
 				continue
 			}
 			asked++
@@ -209,7 +209,7 @@ func TestI8ConjunctionNeedsBoth(t *testing.T) {
 		b := rapid.SampledFrom(groups[a.World.Name+a.Lang]).Draw(t, "b")
 		both := answertest.Joined(a, b)
 		x, y, out := outcome(t, a.World, a.Text(), a.Lang), outcome(t, b.World, b.Text(), b.Lang), outcome(t, both.World, both.Text(), both.Lang)
-		if out.Coverage.Status == answer.Resolved && (x.Coverage.Status != answer.Resolved || y.Coverage.Status != answer.Resolved) {
+		if out.Coverage.Status == coverage.Resolved && (x.Coverage.Status != coverage.Resolved || y.Coverage.Status != coverage.Resolved) {
 			t.Fatalf("%q is resolved; its parts are %s and %s", both.Text(), x.Coverage.Status, y.Coverage.Status)
 		}
 		for _, g := range append(slices.Clone(x.Coverage.Unresolved), y.Coverage.Unresolved...) {
@@ -232,7 +232,7 @@ func TestI14OtherFunctionWordsSameStatus(t *testing.T) {
 	}
 	for _, r := range all["hotel"].Snapshot.Records {
 		for _, f := range frames {
-			var status []answer.Status
+			var status []coverage.Status
 			for _, lang := range []string{"en", "de"} {
 				status = append(status, outcome(t, all["hotel"], fmt.Sprintf(f[lang], r.Title), lang).Coverage.Status)
 			}
@@ -289,7 +289,7 @@ func TestCallerAndPublisherTextStayApart(t *testing.T) {
 		if strings.Contains(string(out.Result)+c.AgentInstruction, word) {
 			t.Fatalf("the result quotes the caller: %s", out.Result)
 		}
-		caller := answertest.Bytes(&answer.Outcome{Result: []byte("{}"), Coverage: answer.Coverage{
+		caller := answertest.Bytes(&coverage.Outcome{Result: []byte("{}"), Coverage: coverage.Coverage{
 			Clauses: c.Clauses, UnresolvedReferences: c.UnresolvedReferences, Unresolved: c.Unresolved, PublisherReference: c.PublisherReference, Request: c.Request,
 		}})
 		if bytes.Contains(caller, []byte(answertest.Marker)) {
@@ -307,7 +307,7 @@ func TestDeletedRecordIsGone(t *testing.T) {
 				c.Snapshot.Records = slices.Delete(slices.Clone(c.Snapshot.Records), i, i+1)
 			})
 			out := outcome(t, w, "How much is "+r.Title+"?", "en")
-			if out.Coverage.Status == answer.Resolved {
+			if out.Coverage.Status == coverage.Resolved {
 				t.Errorf("%s: %q is resolved after it was deleted", name, r.Title)
 			}
 			if bytes.Contains(answertest.Bytes(out), []byte(`"id":"`+r.ID+`"`)) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"sayso/business"
-	"sayso/business/answer"
+	"sayso/business/coverage"
 )
 
 // Rule is what the oracle knows about the status.
@@ -26,12 +26,12 @@ const (
 // Want is what the oracle knows about an answer.
 type Want struct {
 	Rule     Rule
-	Status   answer.Status // the exact status when the oracle knows it; another one is a wrong label, not a false resolved
-	Polarity string        // of a resolved answer; "" is not judged
-	Missing  string        // the missing dimension of a needs_context
-	Values   []string      // literals that a resolved answer states, and beside which it states no other number
-	Text     string        // text that a resolved answer states
-	Unknown  []string      // words that unresolved names unless the answer is resolved
+	Status   coverage.Status // the exact status when the oracle knows it; another one is a wrong label, not a false resolved
+	Polarity string          // of a resolved answer; "" is not judged
+	Missing  string          // the missing dimension of a needs_context
+	Values   []string        // literals that a resolved answer states, and beside which it states no other number
+	Text     string          // text that a resolved answer states
+	Unknown  []string        // words that unresolved names unless the answer is resolved
 }
 
 // Comparison is an asked comparison of one published value.

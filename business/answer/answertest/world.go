@@ -13,6 +13,7 @@ import (
 	"sayso/business"
 	"sayso/business/answer"
 	"sayso/business/bundle"
+	"sayso/business/coverage"
 	"sayso/examples"
 	"sayso/jcs"
 )
@@ -149,7 +150,7 @@ func (w *World) Compiled() (*answer.Compiled, error) {
 }
 
 // Ask sends a query to knowledge.search; language "" leaves the argument out.
-func (w *World) Ask(query, language string) (*answer.Outcome, error) {
+func (w *World) Ask(query, language string) (*coverage.Outcome, error) {
 	args := struct {
 		Query    string `json:"query"`
 		Language string `json:"language,omitempty"`
@@ -162,12 +163,12 @@ func (w *World) Ask(query, language string) (*answer.Outcome, error) {
 }
 
 // Call sends one call to a handler.
-func (w *World) Call(handler string, arguments jcs.Raw, readings answer.Readings) (*answer.Outcome, error) {
+func (w *World) Call(handler string, arguments jcs.Raw, readings answer.Readings) (*coverage.Outcome, error) {
 	c, err := w.Compiled()
 	if err != nil {
 		return nil, err
 	}
-	return c.Answer(answer.Call{Tool: "tool", Handler: handler, Arguments: arguments, Now: Now}, readings)
+	return c.Answer(coverage.Call{Tool: "tool", Handler: handler, Arguments: arguments, Now: Now}, readings)
 }
 
 // Marker stands in every planted text.

@@ -1,4 +1,4 @@
-package answer
+package coverage
 
 import (
 	"bytes"
@@ -41,6 +41,12 @@ type Envelope struct {
 	LatencyMS     int64          `json:"latency_ms"`
 	RevocationURL string         `json:"revocation_url"`
 }
+
+// StandardLife is how long an answer without live readings may be relied on.
+const StandardLife = 15 * time.Minute
+
+// MinLife is the shortest life of an answer with live readings.
+const MinLife = 10 * time.Second
 
 // Freshness says how old the data of an answer are (X§9).
 type Freshness struct {
@@ -115,10 +121,10 @@ func echo(arguments jcs.Raw) (jcs.Raw, error) {
 		return jcs.Raw("{}"), nil
 	}
 	if _, err := business.Members(arguments); err != nil {
-		return nil, &CallError{Code: codeInvalid, Message: "arguments: " + err.Error()}
+		return nil, &CallError{Code: InvalidArguments, Message: "arguments: " + err.Error()}
 	}
 	if _, err := business.Canon(slices.Concat([]byte("[[["), arguments, []byte("]]]"))); err != nil {
-		return nil, &CallError{Code: codeInvalid, Message: fmt.Sprintf("arguments: they nest deeper than %d levels or are too long to be echoed", jcs.MaxDepth-3)}
+		return nil, &CallError{Code: InvalidArguments, Message: fmt.Sprintf("arguments: they nest deeper than %d levels or are too long to be echoed", jcs.MaxDepth-3)}
 	}
 	return arguments, nil
 }
@@ -157,12 +163,12 @@ func (out *Outcome) consistent(slug string) error {
 // tells reports whether an outcome shows a value of the publisher's, or a verdict or an age from which one follows.
 func (out *Outcome) tells() bool {
 	c := &out.Coverage
-	return !bytes.Equal(out.Result, withheldResult) || len(c.PublisherFacts) > 0 || c.Answer != nil || out.MaxAge != 0 || out.SLA != 0 ||
+	return string(out.Result) != withheldText || len(c.PublisherFacts) > 0 || c.Answer != nil || out.MaxAge != 0 || out.SLA != 0 ||
 		slices.ContainsFunc(c.Propositions, func(p Proposition) bool {
-			return p.PublisherValue != nil || p.Verdict != verdictUnknown && p.Verdict != verdictNotPublished
+			return p.PublisherValue != nil || p.Verdict != VerdictUnknown && p.Verdict != VerdictNotPublished
 		}) ||
-		slices.ContainsFunc(c.Constraints, func(c Constraint) bool { return c.Verdict != verdictUnknown && c.Verdict != verdictNotPublished }) ||
-		slices.ContainsFunc(c.RequestedFields, func(f RequestedField) bool { return f.Status != verdictNotPublished })
+		slices.ContainsFunc(c.Constraints, func(c Constraint) bool { return c.Verdict != VerdictUnknown && c.Verdict != VerdictNotPublished }) ||
+		slices.ContainsFunc(c.RequestedFields, func(f RequestedField) bool { return f.Status != VerdictNotPublished })
 }
 
 // publisherBlock is the block of the manifest without what the answer withholds, or without the places it does not speak of.
@@ -214,7 +220,7 @@ func (out *Outcome) life() time.Duration {
 	if out.Expires == 0 {
 		return StandardLife
 	}
-	return max(minLife, min(StandardLife, out.Expires))
+	return max(MinLife, min(StandardLife, out.Expires))
 }
 
 // instant is a time as documents carry it: UTC, microseconds. The zero time stays zero.

@@ -1,40 +1,19 @@
-package answer
+package coverage
 
 import (
 	"time"
 
-	"sayso/business"
 	"sayso/jcs"
 )
-
-// Snapshot is one publisher at one generation: what an answer follows from.
-type Snapshot struct {
-	Publication *business.Publication
-	Records     []business.Record // in the order of (type, id), without url
-	Site        business.Site     // where records are reached: makes their url; without an origin they have none
-}
-
-// Reading is the latest live reading of one stream, subject and location.
-type Reading struct {
-	Stream     string
-	Subject    *Key   // nil when the stream has none
-	Location   string // "" when the stream is not scoped
-	Value      jcs.Raw
-	ObservedAt time.Time
-	ReceivedAt time.Time
-}
-
-// Readings finds live readings; live handlers get one, static ones nil. An error is a fault (-32603), never a status.
-type Readings interface {
-	// Latest returns the readings of a stream; subject nil and location "" take all.
-	Latest(stream string, subject *Key, location string) ([]Reading, error)
-}
 
 // Key names a record within its publisher.
 type Key struct {
 	Type string `json:"type"`
 	ID   string `json:"id"`
 }
+
+// String is type/id, as options and unresolved entries name a record.
+func (k Key) String() string { return k.Type + "/" + k.ID }
 
 // Call is one tool call as it was received.
 type Call struct {
@@ -50,6 +29,9 @@ type CallError struct {
 	Path    string // JSON pointer into the arguments, "" for the whole
 	Message string
 }
+
+// InvalidArguments is the code of every violation of a handler's input schema.
+const InvalidArguments = "invalid_arguments"
 
 func (e *CallError) Error() string { return e.Message }
 
