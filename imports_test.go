@@ -29,7 +29,7 @@ var (
 	// values are the foundations that a core may use: safefetch and translog would bring the network and a clock with them.
 	values      = []string{"jcs", "jwk", "jws", "report"}
 	factsAll    = []string{"facts", "facts/describe", "facts/dataset", "facts/importer", "facts/factshttp", "facts/factscheck"}
-	businessAll = []string{"business", "business/answer", "business/coverage", "business/hours", "business/bundle", "business/bizhttp", "business/bizcheck"}
+	businessAll = []string{"business", "business/answer", "business/answer/language", "business/coverage", "business/hours", "business/bundle", "business/bizhttp", "business/bizcheck"}
 	gidpAll     = []string{"gidp", "gidp/profile", "gidp/provider", "gidp/gidpa2a", "gidp/gidpcheck", "gidp/lab"}
 	inner       = []string{"internal/app", "internal/proof", "internal/proof/...", "internal/buildinfo", "internal/keyfile", "internal/config"}
 	adapters    = []string{"internal/store/...", "internal/mcpserve", "internal/web"}
@@ -62,7 +62,9 @@ var table = map[string]pkg{
 	"facts/factscheck": {imports: join(foundations, []string{"facts", "facts/describe", "facts/factshttp"}), third: []string{"github.com/santhosh-tekuri/jsonschema/v6"}},
 
 	"business":        {imports: values, third: []string{"golang.org/x/text"}, pure: true},
-	"business/answer": {imports: join(values, []string{"business", "business/coverage", "business/hours"}), third: []string{"golang.org/x/text"}, pure: true},
+	"business/answer": {imports: join(values, []string{"business", "business/answer/language", "business/coverage", "business/hours"}), pure: true},
+	// language reads words, phrases and values; it knows no publisher.
+	"business/answer/language": {imports: join(values, []string{"business", "business/coverage", "business/hours"}), third: []string{"golang.org/x/text"}, pure: true},
 	// coverage is the form of an answer: its readers need nothing that finds one.
 	"business/coverage": {imports: join(values, []string{"business"}), pure: true},
 	// answertest makes questions with known answers over the samples, and judges what the engine says.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"sayso/business/answer/language"
 	"sayso/business/coverage"
 )
 
@@ -48,24 +49,24 @@ func (r *reader) clauses(o *cover) []clause {
 	}
 	for i := 0; i < len(r.tokens); {
 		p := inside[i]
-		if r.tokens[i].breaks != 0 && i > 0 {
+		if r.tokens[i].Breaks != 0 && i > 0 {
 			flush(i)
-			current = clause{from: i, breaks: r.tokens[i].breaks, bare: true}
+			current = clause{from: i, breaks: r.tokens[i].Breaks, bare: true}
 		}
 		if i == current.from {
-			current.attached = p == nil && r.l.attach[r.tokens[i].plain] && r.filler(i) || p != nil && p.kind == kindNegation
+			current.attached = p == nil && r.l.Prepositions[r.tokens[i].Plain] && r.filler(i) || p != nil && p.kind == language.KindNegation
 		}
 		switch {
 		case p == nil:
 			current.take(r, i)
 			i++
 			continue
-		case p.kind == kindConjunction:
+		case p.kind == language.KindConjunction:
 			flush(i)
 			current = clause{from: p.to, joined: true, bare: true}
-		case p.kind == kindSelf:
+		case p.kind == language.KindSelf:
 			current.self = append(current.self, *p)
-		case p.kind != kindCourtesy:
+		case p.kind != language.KindCourtesy:
 			current.parts = append(current.parts, part{piece: *p})
 		}
 		i = p.to
@@ -109,7 +110,7 @@ func (c *clause) absorb(o *clause, front bool) {
 
 // listed reports whether a piece may be coordinated with another of its kind behind a preposition of its own.
 func (p *part) listed() bool {
-	return p.temporal() || p.kind == kindPlace || p.kind == kindPlaceNoun || p.kind == kindTerm || p.kind == kindVerb
+	return p.temporal() || p.kind == language.KindPlace || p.kind == language.KindPlaceNoun || p.kind == language.KindTerm || p.kind == language.KindVerb
 }
 
 // take notes a token that no piece covers.
@@ -119,9 +120,9 @@ func (c *clause) take(r *reader, i int) {
 		c.loose = append(c.loose, i)
 		return
 	}
-	c.pronoun = c.pronoun || r.l.subjects[t.plain]
-	c.bare = c.bare && r.l.links[t.plain]
-	c.verbal = c.verbal || len(c.parts) == 0 && !r.l.links[t.plain]
+	c.pronoun = c.pronoun || r.l.Subjects[t.Plain]
+	c.bare = c.bare && r.l.Links[t.Plain]
+	c.verbal = c.verbal || len(c.parts) == 0 && !r.l.Links[t.Plain]
 }
 
 // settle drops clauses that ask nothing, numbers the others and lets them take what they leave unsaid.
@@ -153,7 +154,7 @@ func (r *reader) settle(all []clause) []clause {
 // negations attaches each negation to what it negates.
 func (c *clause) negations(r *reader) {
 	for i := range c.parts {
-		if c.parts[i].kind != kindNegation {
+		if c.parts[i].kind != language.KindNegation {
 			continue
 		}
 		at := c.parts[i].to
@@ -164,8 +165,8 @@ func (c *clause) negations(r *reader) {
 			if at != p.from {
 				break
 			}
-			if p.kind == kindVerb && p.role&(roleExist|roleList|roleOwn) != 0 || p.kind == kindType && p.address || p.kind == kindListNoun {
-				c.parts[i].verbal = c.parts[i].verbal || p.kind != kindListNoun
+			if p.kind == language.KindVerb && p.role&(language.RoleExist|language.RoleList|language.RoleOwn) != 0 || p.kind == language.KindType && p.address || p.kind == language.KindListNoun {
+				c.parts[i].verbal = c.parts[i].verbal || p.kind != language.KindListNoun
 				at = p.to
 				continue
 			}
@@ -178,9 +179,9 @@ func (c *clause) negations(r *reader) {
 // noun reports whether a piece names a thing that can be a subject or be offered.
 func (p *part) noun() bool {
 	switch p.kind {
-	case kindRecord, kindTerm, kindProfile, kindBool, kindPlace:
+	case language.KindRecord, language.KindTerm, language.KindProfile, language.KindBool, language.KindPlace:
 		return true
-	case kindType:
+	case language.KindType:
 		return !p.address
 	}
 	return false
@@ -188,20 +189,20 @@ func (p *part) noun() bool {
 
 // nounOrVerbOfField reports whether a piece can stand in a clause that is only a noun: "(how long do A and) B take".
 func (p *part) nounOrVerbOfField() bool {
-	return p.noun() || p.kind == kindPlaceNoun || p.kind == kindVerb && p.role&roleField != 0
+	return p.noun() || p.kind == language.KindPlaceNoun || p.kind == language.KindVerb && p.role&language.RoleField != 0
 }
 
 // temporal reports whether a piece is a time.
 func (p *part) temporal() bool {
 	switch p.kind {
-	case kindWeekday, kindDate, kindTime, kindRelative, kindHoliday:
+	case language.KindWeekday, language.KindDate, language.KindTime, language.KindRelative, language.KindHoliday:
 		return true
 	}
 	return false
 }
 
 // exists reports whether a piece is nothing but an existence verb.
-func (p *part) exists() bool { return p.kind == kindVerb && p.role == roleExist }
+func (p *part) exists() bool { return p.kind == language.KindVerb && p.role == language.RoleExist }
 
 func (c *clause) all(f func(*part) bool) bool {
 	for i := range c.parts {
@@ -219,14 +220,14 @@ func (c *clause) has(f func(*part) bool) bool {
 // predicate is what a clause says about its nouns, for a clause beside it that is only a noun.
 func (c *clause) predicate() []part {
 	subject := c.has(func(p *part) bool {
-		return p.kind == kindRecord || p.kind == kindType && !p.address || p.kind == kindAnaphor
+		return p.kind == language.KindRecord || p.kind == language.KindType && !p.address || p.kind == language.KindAnaphor
 	})
 	var out []part
 	for _, p := range c.parts {
 		switch {
-		case p.kind == kindBool && subject, p.kind == kindNegation && subject && c.has(func(q *part) bool { return q.kind == kindBool }):
-		case p.noun(), p.exists(), p.kind == kindAnaphor, p.kind == kindPlaceNoun, p.kind == kindNegation, p.kind == kindContent, p.kind == kindQuestion,
-			p.kind == kindSelector, p.kind == kindCategory:
+		case p.kind == language.KindBool && subject, p.kind == language.KindNegation && subject && c.has(func(q *part) bool { return q.kind == language.KindBool }):
+		case p.noun(), p.exists(), p.kind == language.KindAnaphor, p.kind == language.KindPlaceNoun, p.kind == language.KindNegation, p.kind == language.KindContent, p.kind == language.KindQuestion,
+			p.kind == language.KindSelector, p.kind == language.KindCategory:
 			continue
 		}
 		p.inherited = true
@@ -247,7 +248,7 @@ func (c *clause) trailing() []part {
 			own.parts = append(own.parts, p)
 		}
 	}
-	place := func(p *part) bool { return p.kind == kindPlace || p.kind == kindPlaceNoun }
+	place := func(p *part) bool { return p.kind == language.KindPlace || p.kind == language.KindPlaceNoun }
 	if !own.has(func(p *part) bool { return p.noun() && !place(p) }) {
 		place = func(*part) bool { return false } // a place is the noun itself
 		if !own.has((*part).noun) {
@@ -268,7 +269,7 @@ func (c *clause) trailing() []part {
 func distributed(all []clause, i int) *clause {
 	c := &all[i]
 	plain := func(p *part) bool {
-		return p.noun() && p.kind != kindBool || p.kind == kindVerb || p.kind == kindSelector || p.kind == kindType
+		return p.noun() && p.kind != language.KindBool || p.kind == language.KindVerb || p.kind == language.KindSelector || p.kind == language.KindType
 	}
 	if !c.has((*part).noun) || !c.all(plain) {
 		return nil
@@ -290,7 +291,7 @@ func distributed(all []clause, i int) *clause {
 func (c *clause) subjects() []part {
 	var out []part
 	for _, p := range c.parts {
-		if p.kind == kindRecord || p.kind == kindType && !p.address {
+		if p.kind == language.KindRecord || p.kind == language.KindType && !p.address {
 			p.inherited = true
 			out = append(out, p)
 		}
@@ -309,8 +310,8 @@ func inherit(all []clause, i int) {
 		after = &all[i+1]
 	}
 	switch {
-	case before != nil && c.all(func(p *part) bool { return p.kind == kindPlace || p.kind == kindPlaceNoun }) && len(c.loose) == 0 && !c.pronoun:
-		c.takeAll(before, func(p *part) bool { return p.kind == kindPlace || p.kind == kindPlaceNoun })
+	case before != nil && c.all(func(p *part) bool { return p.kind == language.KindPlace || p.kind == language.KindPlaceNoun }) && len(c.loose) == 0 && !c.pronoun:
+		c.takeAll(before, func(p *part) bool { return p.kind == language.KindPlace || p.kind == language.KindPlaceNoun })
 	case c.has((*part).noun) && c.all((*part).nounOrVerbOfField) && !c.pronoun:
 		if before != nil {
 			c.parts = append(c.parts, before.predicate()...)
@@ -319,23 +320,23 @@ func inherit(all []clause, i int) {
 		if before != nil && (c.joined || !c.otherDay(before)) {
 			c.takeAll(before, (*part).temporal)
 		}
-	case c.all((*part).aboutRecord) && len(c.loose) == 0 && c.has(func(p *part) bool { return p.kind != kindAnaphor && p.kind != kindSelector }):
+	case c.all((*part).aboutRecord) && len(c.loose) == 0 && c.has(func(p *part) bool { return p.kind != language.KindAnaphor && p.kind != language.KindSelector }):
 		c.takeSubject(before, after)
 	}
 }
 
 // otherDay reports whether two clauses name a day in different ways: "tomorrow, Sunday" is one day said twice, or none.
 func (c *clause) otherDay(before *clause) bool {
-	day := func(c *clause) kind {
+	day := func(c *clause) language.Kind {
 		for _, p := range c.parts {
-			if p.kind == kindWeekday || p.kind == kindDate || p.kind == kindRelative || p.kind == kindHoliday {
+			if p.kind == language.KindWeekday || p.kind == language.KindDate || p.kind == language.KindRelative || p.kind == language.KindHoliday {
 				return p.kind
 			}
 		}
-		return kindSelf
+		return language.KindSelf
 	}
 	a, b := day(c), day(before)
-	return a != b && a != kindSelf && b != kindSelf
+	return a != b && a != language.KindSelf && b != language.KindSelf
 }
 
 // takeAll takes everything from another clause but what this one says itself: another place, another time.
@@ -351,19 +352,19 @@ func (c *clause) takeAll(from *clause, own func(*part) bool) {
 // aboutRecord reports whether a piece asks about a record without naming one.
 func (p *part) aboutRecord() bool {
 	switch p.kind {
-	case kindField:
+	case language.KindField:
 		return !slices.ContainsFunc(p.values, placeField)
-	case kindComparison, kindFree, kindAnaphor, kindSelector:
+	case language.KindComparison, language.KindFree, language.KindAnaphor, language.KindSelector:
 		return true
-	case kindVerb:
-		return p.role&roleField != 0
+	case language.KindVerb:
+		return p.role&language.RoleField != 0
 	}
 	return false
 }
 
 // takeSubject gives a clause of fields and comparisons the record of the clause before, else of the one after. A referring word only looks back.
 func (c *clause) takeSubject(before, after *clause) {
-	anaphor := c.has(func(p *part) bool { return p.kind == kindAnaphor })
+	anaphor := c.has(func(p *part) bool { return p.kind == language.KindAnaphor })
 	if before != nil {
 		if s := before.subjects(); len(s) == 1 {
 			c.refer(s[0])
@@ -386,7 +387,7 @@ func (c *clause) takeSubject(before, after *clause) {
 // refer takes a subject: in the place of the word that refers to it, where there is one.
 func (c *clause) refer(subject part) {
 	for i := range c.parts {
-		if p := &c.parts[i]; p.kind == kindAnaphor {
+		if p := &c.parts[i]; p.kind == language.KindAnaphor {
 			subject.from, subject.to, subject.inherited = p.from, p.to, false
 			*p = subject
 			return

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sayso/business"
+	"sayso/business/answer/language"
 	"sayso/jcs"
 )
 
@@ -12,8 +13,8 @@ import (
 type Compiled struct {
 	*index
 	lexicon   *lexicon
-	languages []*language // published languages with a pack, the primary one first; at least one
-	packs     map[string]*language
+	languages []*language.Language // published languages with a pack, the primary one first; at least one
+	packs     map[string]*language.Language
 	terms     []term
 	values    []values           // by record
 	profile   map[string]jcs.Raw // profile_attributes
@@ -22,7 +23,7 @@ type Compiled struct {
 
 // Compile builds it. An error means that the snapshot must not be served.
 func Compile(s Snapshot) (*Compiled, error) {
-	shipped, err := packs()
+	shipped, err := language.Packs()
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +38,7 @@ func Compile(s Snapshot) (*Compiled, error) {
 		}
 	}
 	if len(c.languages) == 0 {
-		c.languages = []*language{wordless}
+		c.languages = []*language.Language{wordless}
 	}
 	if raw := x.publication.Profile.ProfileAttributes; raw != nil {
 		members, err := business.Members(raw)
@@ -56,13 +57,13 @@ func Compile(s Snapshot) (*Compiled, error) {
 	c.addPlaceNames()
 	for _, l := range c.languages {
 		c.lexicon.index(l)
-		c.lexicon.content[l.pack.Language] = c.titleWords(l)
+		c.lexicon.content[l.Pack.Language] = c.titleWords(l)
 	}
 	return c, nil
 }
 
 // wordless stands for the language of a publisher that publishes in none with a pack: titles and names are found, no other word is understood.
-var wordless = newLanguage(&Pack{Language: "und", Head: "last"})
+var wordless = language.New(&language.Pack{Language: "und", Head: "last"})
 
 // primarySubtag is the language of a BCP 47 tag.
 func primarySubtag(tag string) string {
@@ -88,25 +89,25 @@ func (c *Compiled) addTitles() error {
 		c.values[i] = v
 		c.byType[r.Type] = append(c.byType[r.Type], i)
 		for _, text := range append([]string{r.Title}, r.Aliases...) {
-			read := make([][]token, len(c.languages))
+			read := make([][]language.Token, len(c.languages))
 			for k, l := range c.languages {
-				read[k] = l.tokens(text)
+				read[k] = l.Tokens(text)
 				c.addElided(i, l, read[k], own[r.Type][l])
 			}
-			c.lexicon.addTokens(c.languages, read, entry{kind: kindRecord, target: int32(i)})
+			c.lexicon.addTokens(c.languages, read, entry{kind: language.KindRecord, target: int32(i)})
 		}
 	}
 	return nil
 }
 
 // typeWords are the words of each type, cut into tokens, by language.
-func (c *Compiled) typeWords() map[string]map[*language][][]token {
-	out := map[string]map[*language][][]token{}
+func (c *Compiled) typeWords() map[string]map[*language.Language][][]language.Token {
+	out := map[string]map[*language.Language][][]language.Token{}
 	for typ, t := range c.schema.Types {
-		out[typ] = map[*language][][]token{}
+		out[typ] = map[*language.Language][][]language.Token{}
 		wordLists(t.Words, func(lang, word string) {
 			for _, l := range c.languages {
-				if tokens := l.tokens(word); l.pack.Language == lang && len(tokens) > 0 {
+				if tokens := l.Tokens(word); l.Pack.Language == lang && len(tokens) > 0 {
 					out[typ][l] = append(out[typ][l], tokens)
 				}
 			}
@@ -116,21 +117,21 @@ func (c *Compiled) typeWords() map[string]map[*language][][]token {
 }
 
 // addElided enters a title without the word of its own type: "Air conditioning service" as "air conditioning". It is evidence for nothing whole.
-func (c *Compiled) addElided(record int, l *language, title []token, words [][]token) {
+func (c *Compiled) addElided(record int, l *language.Language, title []language.Token, words [][]language.Token) {
 	for _, own := range words {
 		if len(title) <= len(own) {
 			continue
 		}
 		at, rest := len(title)-len(own), title[:len(title)-len(own)]
-		if l.pack.Head == "first" {
+		if l.Pack.Head == "first" {
 			at, rest = 0, title[len(own):]
 		}
 		stands := true
 		for k := range own {
-			stands = stands && l.sameWord(own[k].word, title[at+k].word)
+			stands = stands && l.SameWord(own[k].Word, title[at+k].Word)
 		}
 		if stands {
-			c.lexicon.addTokens([]*language{l}, [][]token{rest}, entry{kind: kindRecord, target: int32(record), elided: true, lang: l.pack.Language})
+			c.lexicon.addTokens([]*language.Language{l}, [][]language.Token{rest}, entry{kind: language.KindRecord, target: int32(record), elided: true, lang: l.Pack.Language})
 		}
 	}
 }
@@ -144,30 +145,30 @@ func (c *Compiled) addSchema() {
 			c.lexicon.add(c.languages, surface, own)
 		})
 	}
-	for _, key := range keysOf(c.schema.Types) {
-		enter(c.schema.Types[key].Words, entry{kind: kindType, target: -1, value: key})
+	for _, key := range sortedKeys(c.schema.Types) {
+		enter(c.schema.Types[key].Words, entry{kind: language.KindType, target: -1, value: key})
 	}
-	for _, key := range keysOf(c.schema.Attributes) {
+	for _, key := range sortedKeys(c.schema.Attributes) {
 		switch a := c.schema.Attributes[key]; {
 		case a.Kind == "bool" && a.Field == "" && a.ScopedBy == "":
-			enter(a.Words, entry{kind: kindBool, target: -1, value: key})
+			enter(a.Words, entry{kind: language.KindBool, target: -1, value: key})
 		case a.Field != "":
-			enter(a.Words, entry{kind: kindField, target: -1, value: a.Field})
+			enter(a.Words, entry{kind: language.KindField, target: -1, value: a.Field})
 		default:
-			enter(a.Words, entry{kind: kindField, target: -1, value: key})
+			enter(a.Words, entry{kind: language.KindField, target: -1, value: key})
 		}
 	}
-	for _, key := range keysOf(c.schema.Profile) {
+	for _, key := range sortedKeys(c.schema.Profile) {
 		if a := c.schema.Profile[key]; a.Kind == "bool" {
-			enter(a.Words, entry{kind: kindProfile, target: -1, value: key})
+			enter(a.Words, entry{kind: language.KindProfile, target: -1, value: key})
 		}
 	}
-	for _, key := range keysOf(c.schema.Lists) {
+	for _, key := range sortedKeys(c.schema.Lists) {
 		list := c.schema.Lists[key]
-		enter(list.Nouns, entry{kind: kindListNoun, target: -1, value: key})
-		enter(list.Verbs, entry{kind: kindVerb, target: -1, value: key, role: roleOwn})
+		enter(list.Nouns, entry{kind: language.KindListNoun, target: -1, value: key})
+		enter(list.Verbs, entry{kind: language.KindVerb, target: -1, value: key, role: language.RoleOwn})
 		terms(&list, c.languages, func(t business.SchemaTerm, listed bool) {
-			e := entry{kind: kindTerm, target: int32(len(c.terms)), value: key}
+			e := entry{kind: language.KindTerm, target: int32(len(c.terms)), value: key}
 			c.terms = append(c.terms, term{list: key, id: t.ID, listed: listed})
 			if t.Words == nil {
 				c.lexicon.add(c.languages, t.ID, e)
@@ -177,17 +178,17 @@ func (c *Compiled) addSchema() {
 		})
 	}
 	if c.schema.Category != nil {
-		enter(c.schema.Category.Words, entry{kind: kindCategory, target: -1})
+		enter(c.schema.Category.Words, entry{kind: language.KindCategory, target: -1})
 	}
 }
 
 // addPublisher enters the names of the business: they refer to it and are evidence for nothing.
 func (c *Compiled) addPublisher() {
 	p := &c.publication.Profile
-	self := entry{kind: kindSelf, target: -1}
+	self := entry{kind: language.KindSelf, target: -1}
 	names := []string{p.DisplayName, p.LegalName, hostLabel(p.Website)}
 	for _, l := range c.languages {
-		names = append(names, l.withoutLegalForm(p.LegalName))
+		names = append(names, l.WithoutLegalForm(p.LegalName))
 	}
 	slices.Sort(names)
 	for _, n := range slices.Compact(names) {
@@ -196,21 +197,8 @@ func (c *Compiled) addPublisher() {
 		}
 	}
 	if p.BusinessCategory != "" {
-		c.lexicon.add(c.languages, p.BusinessCategory, entry{kind: kindCategory, target: -1})
+		c.lexicon.add(c.languages, p.BusinessCategory, entry{kind: language.KindCategory, target: -1})
 	}
-}
-
-// withoutLegalForm cuts Ltd, GmbH and the like from the end of a name.
-func (l *language) withoutLegalForm(name string) string {
-	tokens := l.tokens(name)
-	n := len(tokens)
-	for n > 1 && slices.Contains(l.pack.LegalSuffixes, tokens[n-1].plain) {
-		n--
-	}
-	if n == len(tokens) || n == 0 {
-		return ""
-	}
-	return name[:tokens[n-1].to]
 }
 
 // hostLabel is the first label of the host of an address that is not www.
@@ -232,22 +220,22 @@ func (c *Compiled) addPlaceNames() {
 		slices.Sort(names)
 		for _, n := range slices.Compact(names) {
 			if n != "" {
-				c.lexicon.add(c.languages, n, entry{kind: kindPlace, target: int32(i)})
+				c.lexicon.add(c.languages, n, entry{kind: language.KindPlace, target: int32(i)})
 			}
 		}
 	}
 }
 
 // titleWords are the function words of a language that this publisher's titles use as words of their own ("Take away box").
-func (c *Compiled) titleWords(l *language) map[string]bool {
+func (c *Compiled) titleWords(l *language.Language) map[string]bool {
 	out := map[string]bool{}
 	for _, e := range c.lexicon.entries {
-		if e.kind != kindRecord {
+		if e.kind != language.KindRecord {
 			continue
 		}
 		for _, w := range e.words {
-			if word := c.lexicon.vocab[w]; l.function[l.fold(word)] && !l.core[l.fold(word)] {
-				out[l.fold(word)] = true
+			if word := c.lexicon.vocab[w]; l.Function[l.Fold(word)] && !l.Core[l.Fold(word)] {
+				out[l.Fold(word)] = true
 			}
 		}
 	}

@@ -4,20 +4,21 @@ import (
 	"cmp"
 	"slices"
 
+	"sayso/business/answer/language"
 	"sayso/business/coverage"
 	"sayso/business/hours"
 )
 
 // piece is a run of tokens that was understood as one thing; it may have several targets, and then it is ambiguous.
 type piece struct {
-	kind     kind
+	kind     language.Kind
 	from, to int // tokens, half-open
 	match    match
 	targets  []int32  // records, places or terms
 	values   []string // fields, types, attributes, lists, codes
-	bools    []string // of kindProfile: attributes of records that the same words name
-	role     role
-	compare  comparison
+	bools    []string // of language.KindProfile: attributes of records that the same words name
+	role     language.Role
+	compare  language.Comparison
 	minute   int
 	date     hours.Date
 	pair     int    // of a field pattern: the token at which its other part starts, -1 without one
@@ -40,8 +41,8 @@ var errTooComplex = &coverage.CallError{Code: "query_too_complex", Path: "/query
 // reader finds the pieces of one question.
 type reader struct {
 	c       *Compiled
-	l       *language
-	tokens  []token
+	l       *language.Language
+	tokens  []language.Token
 	found   [][]known // published words of each token, by position
 	pieces  []piece
 	at      map[pieceKey]int
@@ -52,21 +53,21 @@ type reader struct {
 
 type pieceKey struct {
 	from, to int
-	kind     kind
+	kind     language.Kind
 	match    match
 }
 
 // add keeps a piece; readings of the same words that differ only in what they are about become one piece.
 func (r *reader) add(p piece) {
 	key := pieceKey{p.from, p.to, p.kind, p.match}
-	if i, ok := r.at[key]; ok && p.kind != kindComparison && p.kind != kindLiteral {
+	if i, ok := r.at[key]; ok && p.kind != language.KindComparison && p.kind != language.KindLiteral {
 		have := &r.pieces[i]
 		have.role |= p.role
 		have.targets = merge(have.targets, p.targets)
 		have.values = merge(have.values, p.values)
 		return
 	}
-	p.address = p.from > 0 && r.l.subjects[r.tokens[p.from-1].plain] && r.tokens[p.from].breaks == 0
+	p.address = p.from > 0 && r.l.Subjects[r.tokens[p.from-1].Plain] && r.tokens[p.from].Breaks == 0
 	r.at[key] = len(r.pieces)
 	r.pieces = append(r.pieces, p)
 }
@@ -84,17 +85,17 @@ func merge[T comparable](a, b []T) []T {
 // filler reports whether a token is a function word here.
 func (r *reader) filler(i int) bool {
 	t := &r.tokens[i]
-	return r.l.function[t.plain] && !r.content[t.plain] && !t.opaque
+	return r.l.Function[t.Plain] && !r.content[t.Plain] && !t.Opaque
 }
 
 // read finds all pieces and chooses the cover.
 func (r *reader) read() (*cover, error) {
 	r.at = map[pieceKey]int{}
-	r.content = r.c.lexicon.content[r.l.pack.Language]
+	r.content = r.c.lexicon.content[r.l.Pack.Language]
 	r.found = make([][]known, len(r.tokens))
 	for i, t := range r.tokens {
-		if !t.opaque {
-			r.found[i] = r.c.lexicon.find(r.l, t.word)
+		if !t.Opaque {
+			r.found[i] = r.c.lexicon.find(r.l, t.Word)
 		}
 	}
 	for i := range r.tokens {
@@ -123,10 +124,10 @@ func (r *reader) walk(i, k int, node int32, m match, breaks uint32) {
 			r.entry(id, i, k, m, breaks)
 		}
 	}
-	if k >= len(r.tokens) || k-i >= maxEntryWords || k > i && r.tokens[k].breaks == ';' {
+	if k >= len(r.tokens) || k-i >= maxEntryWords || k > i && r.tokens[k].Breaks == ';' {
 		return
 	}
-	if k > i && r.tokens[k].breaks != 0 {
+	if k > i && r.tokens[k].Breaks != 0 {
 		breaks |= 1 << (k - i)
 	}
 	step := func(found []known, next int) {
@@ -141,15 +142,15 @@ func (r *reader) walk(i, k int, node int32, m match, breaks uint32) {
 		}
 	}
 	step(r.found[k], k+1)
-	if k+1 < len(r.tokens) && r.tokens[k+1].hyphen {
-		step(x.find(r.l, r.tokens[k].word+r.tokens[k+1].word), k+2)
+	if k+1 < len(r.tokens) && r.tokens[k+1].Hyphen {
+		step(x.find(r.l, r.tokens[k].Word+r.tokens[k+1].Word), k+2)
 	}
 }
 
 // entry adds the piece of an entry that stands at tokens i to k.
 func (r *reader) entry(id int32, i, k int, m match, breaks uint32) {
 	e := &r.c.lexicon.entries[id]
-	if e.lang != "" && e.lang != r.l.pack.Language || breaks&^e.breaks != 0 {
+	if e.lang != "" && e.lang != r.l.Pack.Language || breaks&^e.breaks != 0 {
 		return
 	}
 	p := piece{kind: e.kind, from: i, to: k, match: m, role: e.role, pair: -1}
@@ -162,7 +163,7 @@ func (r *reader) entry(id int32, i, k int, m match, breaks uint32) {
 	if e.value != "" {
 		p.values = []string{e.value}
 	}
-	if e.kind == kindVerb {
+	if e.kind == language.KindVerb {
 		p.match = matchExact // roles of one word are one piece
 	}
 	r.add(p)
@@ -170,29 +171,29 @@ func (r *reader) entry(id int32, i, k int, m match, breaks uint32) {
 
 // phrases adds the phrases of the language at position i. The two parts of a field pattern are two pieces that stand or fall together.
 func (r *reader) phrases(i int) {
-	for p := range r.l.phrasesAt(r.tokens, i) {
-		to := i + len(p.words)
-		if p.mark.kind > kindQuestion {
+	for p := range r.l.PhrasesAt(r.tokens, i) {
+		to := i + len(p.Words)
+		if p.Mark.Kind > language.KindQuestion {
 			continue
 		}
-		found := piece{kind: p.mark.kind, from: i, to: to, role: p.mark.role, pair: -1}
+		found := piece{kind: p.Mark.Kind, from: i, to: to, role: p.Mark.Role, pair: -1}
 		switch {
-		case p.mark.value != "" && p.mark.role != roleField:
-			found.values = []string{p.mark.value}
-		case p.mark.role == roleField:
-			found.values = []string{"field:" + p.mark.value}
+		case p.Mark.Value != "" && p.Mark.Role != language.RoleField:
+			found.values = []string{p.Mark.Value}
+		case p.Mark.Role == language.RoleField:
+			found.values = []string{"field:" + p.Mark.Value}
 		}
-		if p.mark.kind == kindFree {
-			found.compare = comparison{op: "le", field: "price", free: true}
+		if p.Mark.Kind == language.KindFree {
+			found.compare = language.Comparison{Op: "le", Field: "price", Free: true}
 		}
-		if p.tail == nil {
+		if p.Tail == nil {
 			r.add(found)
 			continue
 		}
-		for k := to; k < len(r.tokens) && r.tokens[k].breaks == 0; k++ {
-			if r.l.standsAt(r.tokens, k, p.tail) {
+		for k := to; k < len(r.tokens) && r.tokens[k].Breaks == 0; k++ {
+			if r.l.StandsAt(r.tokens, k, p.Tail) {
 				other := found
-				other.from, other.to, other.pair = k, k+len(p.tail), i
+				other.from, other.to, other.pair = k, k+len(p.Tail), i
 				found.pair = k
 				r.add(found)
 				r.add(other)
@@ -204,39 +205,39 @@ func (r *reader) phrases(i int) {
 
 // literals adds the typed values at position i.
 func (r *reader) literals(i int) {
-	if c, next := r.l.comparisonAt(r.tokens, i); next > 0 {
-		r.add(piece{kind: kindComparison, from: i, to: next, compare: c, pair: -1})
+	if c, next := r.l.ComparisonAt(r.tokens, i); next > 0 {
+		r.add(piece{kind: language.KindComparison, from: i, to: next, compare: c, pair: -1})
 	}
 	r.dates(i)
-	if m, next := r.l.timeAt(r.tokens, i); next > 0 {
-		r.add(piece{kind: kindTime, from: i, to: next, minute: m, pair: -1})
+	if m, next := r.l.TimeAt(r.tokens, i); next > 0 {
+		r.add(piece{kind: language.KindTime, from: i, to: next, minute: m, pair: -1})
 		return
 	}
-	if v, ok := r.l.literalAt(r.tokens, i); ok {
-		r.add(piece{kind: kindLiteral, from: i, to: v.next, compare: comparison{literal: v}, pair: -1})
+	if v, ok := r.l.LiteralAt(r.tokens, i); ok {
+		r.add(piece{kind: language.KindLiteral, from: i, to: v.Next, compare: language.Comparison{Literal: v}, pair: -1})
 	}
 }
 
 // dates adds a date at position i, and together with a weekday before or behind it: the two are one day, or none.
 func (r *reader) dates(i int) {
-	if d, next := r.l.dateAt(r.tokens, i); next > 0 {
-		r.add(piece{kind: kindDate, from: i, to: next, date: d, pair: -1})
-		if m, after := r.l.markAt(r.tokens, next, kindWeekday); after > 0 && r.tokens[next].breaks != ';' {
-			r.add(piece{kind: kindDate, from: i, to: after, date: d, values: []string{m.value}, pair: -1})
+	if d, next := r.l.DateAt(r.tokens, i); next > 0 {
+		r.add(piece{kind: language.KindDate, from: i, to: next, date: d, pair: -1})
+		if m, after := r.l.MarkAt(r.tokens, next, language.KindWeekday); after > 0 && r.tokens[next].Breaks != ';' {
+			r.add(piece{kind: language.KindDate, from: i, to: after, date: d, values: []string{m.Value}, pair: -1})
 		}
 	}
-	m, at := r.l.markAt(r.tokens, i, kindWeekday)
+	m, at := r.l.MarkAt(r.tokens, i, language.KindWeekday)
 	if at == 0 {
 		return
 	}
-	for at < len(r.tokens) && r.filler(at) && r.tokens[at].breaks != ';' {
+	for at < len(r.tokens) && r.filler(at) && r.tokens[at].Breaks != ';' {
 		at++
 	}
-	if at >= len(r.tokens) || r.tokens[at].breaks == ';' {
+	if at >= len(r.tokens) || r.tokens[at].Breaks == ';' {
 		return
 	}
-	if d, next := r.l.dateAt(r.tokens, at); next > 0 {
-		r.add(piece{kind: kindDate, from: i, to: next, date: d, values: []string{m.value}, pair: -1})
+	if d, next := r.l.DateAt(r.tokens, at); next > 0 {
+		r.add(piece{kind: language.KindDate, from: i, to: next, date: d, values: []string{m.Value}, pair: -1})
 	}
 }
 
@@ -248,11 +249,11 @@ func (r *reader) windows() {
 		}
 		content, tight := 0, true
 		for j := i; j < len(r.tokens) && j < i+maxWindow; j++ {
-			if j > i && r.tokens[j].breaks != 0 {
+			if j > i && r.tokens[j].Breaks != 0 {
 				break
 			}
 			if r.filler(j) {
-				if !r.l.links[r.tokens[j].plain] {
+				if !r.l.Links[r.tokens[j].Plain] {
 					break
 				}
 				tight = false
@@ -300,7 +301,7 @@ func (r *reader) sameSet(i, j int) {
 // narrower adds the records whose title has the window's words and more, with the same head.
 func (r *reader) narrower(i, j int) {
 	head := j - 1
-	if r.l.pack.Head == "first" {
+	if r.l.Pack.Head == "first" {
 		head = i
 	}
 	x := r.c.lexicon
@@ -308,10 +309,10 @@ func (r *reader) narrower(i, j int) {
 		added := 0
 		for _, id := range x.heads[w.word] {
 			e := &x.entries[id]
-			if e.lang != "" && e.lang != r.l.pack.Language || len(e.set) <= j-i || !r.within(e.set, i, j) {
+			if e.lang != "" && e.lang != r.l.Pack.Language || len(e.set) <= j-i || !r.within(e.set, i, j) {
 				continue
 			}
-			r.add(piece{kind: kindRecord, from: i, to: j, match: matchNarrower, targets: []int32{e.target}, pair: -1})
+			r.add(piece{kind: language.KindRecord, from: i, to: j, match: matchNarrower, targets: []int32{e.target}, pair: -1})
 			if added++; added > 4*maxCandidates {
 				break
 			}
@@ -344,22 +345,22 @@ func (r *reader) within(set []int32, i, j int) bool {
 func (r *reader) reference() {
 	all := slices.Clone(r.pieces)
 	r.pieces = slices.DeleteFunc(r.pieces, func(p piece) bool {
-		return p.kind == kindSelf && slices.ContainsFunc(all, func(q piece) bool {
-			return q.from <= p.from && q.to >= p.to && q.match.full() && (q.kind == kindRecord || q.kind == kindTerm || q.kind == kindProfile || q.kind == kindBool)
+		return p.kind == language.KindSelf && slices.ContainsFunc(all, func(q piece) bool {
+			return q.from <= p.from && q.to >= p.to && q.match.full() && (q.kind == language.KindRecord || q.kind == language.KindTerm || q.kind == language.KindProfile || q.kind == language.KindBool)
 		})
 	})
-	name := r.l.tokens(r.c.publication.Profile.DisplayName)
+	name := r.l.Tokens(r.c.publication.Profile.DisplayName)
 	for i := 1; i < len(r.tokens); i++ {
-		if !r.l.cues[r.tokens[i-1].plain] || r.tokens[i].breaks != 0 {
+		if !r.l.NameCues[r.tokens[i-1].Plain] || r.tokens[i].Breaks != 0 {
 			continue
 		}
 		n := 0
-		for n < len(name)-1 && i+n < len(r.tokens) && r.tokens[i+n].word == name[n].word && (n == 0 || r.tokens[i+n].breaks == 0) {
+		for n < len(name)-1 && i+n < len(r.tokens) && r.tokens[i+n].Word == name[n].Word && (n == 0 || r.tokens[i+n].Breaks == 0) {
 			n++
 		}
 		overlaps := func(p piece) bool { return p.from < i+n && p.to > i }
 		if n > 0 && !r.filler(i) && !slices.ContainsFunc(r.pieces, overlaps) {
-			r.pieces = append(r.pieces, piece{kind: kindSelf, from: i, to: i + n, pair: -1})
+			r.pieces = append(r.pieces, piece{kind: language.KindSelf, from: i, to: i + n, pair: -1})
 		}
 	}
 }
@@ -368,17 +369,17 @@ func (r *reader) reference() {
 func (r *reader) joinBools() {
 	for i := range r.pieces {
 		p := &r.pieces[i]
-		if p.kind != kindProfile {
+		if p.kind != language.KindProfile {
 			continue
 		}
-		if k, ok := r.at[pieceKey{p.from, p.to, kindBool, p.match}]; ok {
+		if k, ok := r.at[pieceKey{p.from, p.to, language.KindBool, p.match}]; ok {
 			p.bools = r.pieces[k].values
 		}
 	}
 	all := slices.Clone(r.pieces)
 	r.pieces = slices.DeleteFunc(r.pieces, func(p piece) bool {
-		return p.kind == kindBool && slices.ContainsFunc(all, func(q piece) bool {
-			return q.kind == kindProfile && q.from == p.from && q.to == p.to && q.match == p.match
+		return p.kind == language.KindBool && slices.ContainsFunc(all, func(q piece) bool {
+			return q.kind == language.KindProfile && q.from == p.from && q.to == p.to && q.match == p.match
 		})
 	})
 }
@@ -387,12 +388,12 @@ func (r *reader) joinBools() {
 func (r *reader) joinVerbs() {
 	for i := range r.pieces {
 		p := &r.pieces[i]
-		if p.kind != kindVerb || p.role&roleList == 0 {
+		if p.kind != language.KindVerb || p.role&language.RoleList == 0 {
 			continue
 		}
 		for _, q := range r.pieces {
-			if q.kind == kindVerb && q.role&roleOwn != 0 && q.from >= p.from && q.to <= p.to {
-				p.role |= roleOwn
+			if q.kind == language.KindVerb && q.role&language.RoleOwn != 0 && q.from >= p.from && q.to <= p.to {
+				p.role |= language.RoleOwn
 				p.values = merge(slices.Clone(p.values), (&part{piece: q}).ownLists())
 			}
 		}
@@ -431,11 +432,11 @@ func (r *reader) costOf(p *piece) cost {
 	case matchInflection:
 		c[4] = words
 	}
-	if p.kind == kindContent && p.to-p.from == 1 {
+	if p.kind == language.KindContent && p.to-p.from == 1 {
 		c[0] = words // a single such word gives way to a title that has it; "no longer" does not give way to "no"
 	}
 	c[5], c[6] = words*priority[p.kind], 1
-	if words == 0 && (p.kind == kindVerb || p.kind == kindCourtesy || p.kind == kindField) {
+	if words == 0 && (p.kind == language.KindVerb || p.kind == language.KindCourtesy || p.kind == language.KindField) {
 		c[6] = -1 // "there is": function words that mean something together
 	}
 	return c
@@ -523,16 +524,16 @@ func (o *cover) drop(r *reader) {
 		}
 	}
 	unknown := func(i, boundary int) bool {
-		return i >= 0 && i < len(r.tokens) && !covered[i] && !r.filler(i) && r.tokens[boundary].breaks == 0
+		return i >= 0 && i < len(r.tokens) && !covered[i] && !r.filler(i) && r.tokens[boundary].Breaks == 0
 	}
 	o.pieces = slices.DeleteFunc(o.pieces, func(p piece) bool {
 		if p.pair >= 0 && !starts[p.pair] {
 			return true
 		}
-		if p.kind != kindRecord || p.match != matchNarrower {
+		if p.kind != language.KindRecord || p.match != matchNarrower {
 			return false
 		}
-		if r.l.pack.Head == "first" {
+		if r.l.Pack.Head == "first" {
 			return unknown(p.from-1, p.from)
 		}
 		return p.to < len(r.tokens) && unknown(p.to, p.to)

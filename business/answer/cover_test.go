@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"sayso/business/answer/language"
 )
 
 // brute finds the least cost of all covers of the tokens by trying each.
@@ -51,15 +53,15 @@ func costOfCover(r *reader, o *cover) cost {
 }
 
 // randomReader has up to eight tokens, some of them function words, and pieces at random.
-func randomReader(c *Compiled, l *language, seed uint64) *reader {
+func randomReader(c *Compiled, l *language.Language, seed uint64) *reader {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	words := []string{"the", "tyre", "change", "in", "unknown", "price", "of"}
 	r := &reader{c: c, l: l}
 	for i := range 1 + rng.IntN(8) {
 		w := words[rng.IntN(len(words))]
-		r.tokens = append(r.tokens, token{word: w, plain: w, text: w, start: i, end: i + 1})
+		r.tokens = append(r.tokens, language.Token{Word: w, Plain: w, Text: w, Start: i, End: i + 1})
 	}
-	kinds := []kind{kindRecord, kindTerm, kindProfile, kindPlace, kindField, kindType, kindVerb, kindContent, kindComparison}
+	kinds := []language.Kind{language.KindRecord, language.KindTerm, language.KindProfile, language.KindPlace, language.KindField, language.KindType, language.KindVerb, language.KindContent, language.KindComparison}
 	for range rng.IntN(10) {
 		from := rng.IntN(len(r.tokens))
 		r.pieces = append(r.pieces, piece{kind: kinds[rng.IntN(len(kinds))], from: from, to: from + 1 + rng.IntN(len(r.tokens)-from), match: match(rng.IntN(3)), pair: -1})
@@ -72,7 +74,7 @@ func FuzzCover(f *testing.F) {
 	for seed := range uint64(20) {
 		f.Add(seed)
 	}
-	c, l := shop(f), english(f)
+	c, l := shop(f), shipped(f, "en")
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		r := randomReader(c, l, seed)
 		var best cost
@@ -94,9 +96,9 @@ func FuzzCover(f *testing.F) {
 }
 
 func TestAmbiguityIsKept(t *testing.T) {
-	c, l := shop(t), english(t)
+	c, l := shop(t), shipped(t, "en")
 	read := func(q string) *cover {
-		r := &reader{c: c, l: l, tokens: l.tokens(q)}
+		r := &reader{c: c, l: l, tokens: l.Tokens(q)}
 		o, err := r.read()
 		if err != nil {
 			t.Fatal(err)
@@ -105,7 +107,7 @@ func TestAmbiguityIsKept(t *testing.T) {
 	}
 	// "change" is the head of two titles: both stay.
 	for _, p := range read("change").pieces {
-		if p.kind != kindRecord || len(p.targets) != 2 || p.match != matchNarrower {
+		if p.kind != language.KindRecord || len(p.targets) != 2 || p.match != matchNarrower {
 			t.Errorf("change: %+v", p)
 		}
 	}
@@ -117,4 +119,14 @@ func TestAmbiguityIsKept(t *testing.T) {
 	if o := read("wash basins"); len(o.pieces) != 0 {
 		t.Errorf("wash basins: %+v", o.pieces)
 	}
+}
+
+// shipped is the language of an embedded pack.
+func shipped(t testing.TB, name string) *language.Language {
+	t.Helper()
+	all, err := language.Packs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all[name]
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"sayso/business"
+	"sayso/business/answer/language"
 	"sayso/business/coverage"
 	"sayso/jcs"
 )
@@ -113,11 +114,11 @@ func (a *asking) businessCriterion(c *criterionAsked, r *result) error {
 		a.profileVerdict(r, "S2", c.Field, &part{piece: piece{raw: string(c.Value)}}, !want)
 	case c.Op == "exists" && isList:
 		r.shape = "S10"
-		noun := &part{piece: piece{kind: kindListNoun, values: []string{c.Field}}}
+		noun := &part{piece: piece{kind: language.KindListNoun, values: []string{c.Field}}}
 		a.listValues(&assignment{filled: map[slot][]*part{slotListNoun: {noun}}}, r)
 	case c.Op == "exists" && placeField(c.Field):
 		r.shape = "S5"
-		field := &part{piece: piece{kind: kindField, values: []string{c.Field}}}
+		field := &part{piece: piece{kind: language.KindField, values: []string{c.Field}}}
 		a.placeFields(&assignment{filled: map[slot][]*part{slotPlaceField: {field}}}, r)
 	case c.Op == "exists":
 		r.shape = "S2"
@@ -149,18 +150,18 @@ func (c *criterionAsked) compare() (*part, error) {
 	} else {
 		values = []jcs.Raw{c.Value}
 	}
-	p := &part{piece: piece{kind: kindComparison, raw: string(c.Value), compare: comparison{op: c.Op}}}
+	p := &part{piece: piece{kind: language.KindComparison, raw: string(c.Value), compare: language.Comparison{Op: c.Op}}}
 	for i, raw := range values {
 		n, ok := decimal(raw)
 		if !ok {
 			return nil, c.fault("value", fmt.Sprintf("a number is expected where %s stands", quoted(string(raw))))
 		}
 		_, measured := units[c.Unit]
-		l := literal{value: n, unit: c.Unit, money: c.Unit != "" && !measured && currencyCode(c.Unit)}
+		l := language.Literal{Value: n, Unit: c.Unit, Money: c.Unit != "" && !measured && currencyCode(c.Unit)}
 		if i == 0 {
-			p.compare.literal = l
+			p.compare.Literal = l
 		} else {
-			p.compare.upper = l
+			p.compare.Upper = l
 		}
 	}
 	return p, nil

@@ -10,12 +10,8 @@
 //
 // # From words to pieces
 //
-// Tokens are runs of letters and digits of the text in NFKC, with a map back to the text as received; spans are code points, half-open, and slice back. A sign
-// of currency or mathematics is a token, a minus belongs to its number, a decimal is one token. Hyphens and apostrophes part words; check-up is also found as
-// checkup. A character that stands for several words, such as ½, is understood as nothing.
-//
-// Inflection is one rule applied once, from the pack of the language; nothing is derived, so box and boxing are two words. Two forms agree when one is a form of
-// the other, not when they share a stem.
+// A question is cut into tokens, and its phrases and typed values are found, by package language; spans are code points, half-open, and slice back. check-up
+// is also found as checkup. What language understands as nothing is an obligation like any other word.
 //
 // The lexicon of a publisher holds, in one trie, its name, the titles and aliases of its records, the terms of its lists, its yes/no attributes, its places,
 // the words of its fields, types, lists and category. The pack of the language adds field phrases, comparators, units, days and the words of grammar. Typed
@@ -69,11 +65,10 @@
 // for every clause; record and variant belong to one, the first has the bare name, another is record.N with the index of its clause. coverage.Clarification.Resume is
 // the next call: the arguments as received, literals untouched, with [AddTo][name] set to the value of an option. Each step leaves fewer dimensions open.
 //
-// # Language packs
+// # Languages
 //
-// Pack is the format; ParsePack reads and lints it. Function words are of closed classes only: each generic noun or content verb among them would let a
-// question be answered that was not understood. The question is read in the language asked, else in the published one whose pack knows most of its words; a
-// language that is not published makes the answer partial at best (XP-IDENTITY-005).
+// The question is read in the language asked, else in the published one whose pack knows most of its words; a language that is not published makes the answer
+// partial at best (XP-IDENTITY-005).
 //
 // # The other handlers
 //

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"sayso/business"
+	"sayso/business/answer/language"
 	"sayso/business/coverage"
 )
 
@@ -15,9 +16,9 @@ type asking struct {
 	*Compiled
 	call    coverage.Call
 	request request
-	l       *language
+	l       *language.Language
 	query   string
-	tokens  []token
+	tokens  []language.Token
 	results []*result
 	claimed map[string]int // record and variant: which clause has the bare name
 	live    *liveSource    // nil when readings are not asked for
@@ -126,8 +127,8 @@ func (a *asking) withoutType(cl *clause) *assignment {
 	reduced := *cl
 	reduced.parts = slices.Clone(cl.parts)
 	for i := range reduced.parts {
-		if reduced.parts[i].kind == kindType {
-			reduced.parts[i].kind = kindCategory
+		if reduced.parts[i].kind == language.KindType {
+			reduced.parts[i].kind = language.KindCategory
 		}
 	}
 	return a.assign(&reduced)
@@ -157,15 +158,15 @@ func (a *asking) account(cl *clause, as *assignment, r *result) {
 		case as != nil && as.used[i]:
 		case p.inherited:
 			r.inheritedGap(p)
-		case p.kind == kindAnaphor:
+		case p.kind == language.KindAnaphor:
 			a.gapAt(r, p.from, p.to, cmp.Or(cl.reason, coverage.ReasonRelationNotPublished))
-		case p.kind == kindContent, p.kind == kindQuestion:
+		case p.kind == language.KindContent, p.kind == language.KindQuestion:
 			for k := p.from; k < p.to; k++ {
 				a.gapAt(r, k, k+1, p.values[0])
 			}
-		case p.kind == kindSelector:
+		case p.kind == language.KindSelector:
 			a.gapAt(r, p.from, p.to, coverage.ReasonUnsupportedForm)
-		case as == nil && p.kind == kindType, p.kind == kindCategory, p.kind == kindListNoun, p.kind == kindVerb:
+		case as == nil && p.kind == language.KindType, p.kind == language.KindCategory, p.kind == language.KindListNoun, p.kind == language.KindVerb:
 			a.gapAt(r, p.from, p.to, coverage.ReasonUnknownWord)
 		default:
 			a.gapAt(r, p.from, p.to, coverage.ReasonRelationNotPublished)
@@ -187,11 +188,11 @@ func start(g coverage.Gap) int {
 // inheritedGap says that what a clause takes from another is not published about it.
 func (r *result) inheritedGap(p *part) {
 	switch p.kind {
-	case kindField:
+	case language.KindField:
 		r.gap(coverage.Gap{Field: p.values[0], Reason: coverage.ReasonRelationNotPublished})
-	case kindComparison, kindFree:
-		r.gap(coverage.Gap{Field: cmp.Or(p.compare.field, "comparison"), Reason: coverage.ReasonRelationNotPublished})
-	case kindNegation:
+	case language.KindComparison, language.KindFree:
+		r.gap(coverage.Gap{Field: cmp.Or(p.compare.Field, "comparison"), Reason: coverage.ReasonRelationNotPublished})
+	case language.KindNegation:
 	default:
 		r.gap(coverage.Gap{Field: "relation", Reason: coverage.ReasonRelationNotPublished})
 	}
@@ -211,7 +212,7 @@ func (a *asking) gapAt(r *result, from, to int, reason string) {
 // spanOf is the part of the query from one token to before another.
 func (a *asking) spanOf(from, to int) coverage.Span {
 	first, last := a.tokens[from], a.tokens[to-1]
-	return coverage.Span{Text: a.query[first.from:last.to], Start: first.start, End: last.end}
+	return coverage.Span{Text: a.query[first.From:last.To], Start: first.Start, End: last.End}
 }
 
 // asked is the span of a piece, nil for a criterion.
@@ -259,12 +260,12 @@ func (a *asking) label(i int) string {
 	if !strings.ContainsAny(a.records[i].Title, "0123456789") {
 		return a.records[i].Title
 	}
-	for _, t := range scan(a.records[i].Title) {
-		digits := t.word
-		if m := attachedForm.FindStringSubmatch(t.word); m != nil {
-			digits = m[1]
+	for _, t := range language.Scan(a.records[i].Title) {
+		digits := t.Word
+		if number, _, is := language.Attached(t.Word); is {
+			digits = number
 		}
-		n, ok := a.l.parseNumber(digits)
+		n, ok := a.l.ParseNumber(digits)
 		for _, raw := range a.values[i].plain {
 			if v, is := decimal(raw); ok && is && v.Cmp(n) == 0 {
 				return a.records[i].ID
@@ -278,9 +279,9 @@ func (a *asking) label(i int) string {
 func (a *asking) candidates(as *assignment, r *result) (s subjects, ok bool) {
 	p := as.part(slotRecord, slotType, slotAnaphor)
 	switch {
-	case p == nil || p.kind == kindAnaphor:
+	case p == nil || p.kind == language.KindAnaphor:
 		return a.unnamed(as, p, r)
-	case p.kind == kindType:
+	case p.kind == language.KindType:
 		s = subjects{typ: p.values[0], span: p}
 		for _, t := range p.values {
 			s.records = append(s.records, a.byType[t]...)
@@ -419,7 +420,7 @@ func (a *asking) narrowed(s subjects, r *result) {
 }
 
 func (a *asking) filler(i int) bool {
-	return a.l.function[a.tokens[i].plain] && !a.lexicon.content[a.l.pack.Language][a.tokens[i].plain]
+	return a.l.Function[a.tokens[i].Plain] && !a.lexicon.content[a.l.Pack.Language][a.tokens[i].Plain]
 }
 
 // matchName is the match of a proposition about a record.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"sayso/business/answer/language"
 	"sayso/business/coverage"
 	"sayso/business/hours"
 	"sayso/jcs"
@@ -191,8 +192,8 @@ func (a *asking) when(as *assignment, p *place) (m moment, reason string) {
 		return m, ""
 	case day == nil:
 		m.now = true
-	case day.kind == kindWeekday:
-		m.weekday, m.byDay = time.Weekday(slices.Index(packWeekdays, day.values[0])), true
+	case day.kind == language.KindWeekday:
+		m.weekday, m.byDay = time.Weekday(slices.Index(language.Weekdays, day.values[0])), true
 		if raw, bound := a.request.bound["date"]; bound {
 			a.request.taken["date"] = true
 			if d, ok := parseDate(raw); ok && weekdayOf(d) == m.weekday {
@@ -202,12 +203,12 @@ func (a *asking) when(as *assignment, p *place) (m moment, reason string) {
 			}
 		}
 		return m, ""
-	case day.kind == kindDate:
+	case day.kind == language.KindDate:
 		m.date = day.date
 		if m.date.Year == 0 {
 			m.date = nextDate(day.date, a.local(p))
 		}
-		if len(day.values) > 0 && weekdayOf(m.date) != time.Weekday(slices.Index(packWeekdays, day.values[0])) {
+		if len(day.values) > 0 && weekdayOf(m.date) != time.Weekday(slices.Index(language.Weekdays, day.values[0])) {
 			return m, coverage.ReasonUnknownValue // the date is another day of the week
 		}
 		return m, ""
@@ -442,11 +443,11 @@ func (a *asking) nearestPlace(as *assignment, r *result) {
 	a.request.taken["caller_location"] = true
 	reach := reach{from: a.request.from}
 	if p := as.part(slotDistance); p != nil {
-		if p.compare.op != "le" {
+		if p.compare.Op != "le" {
 			a.gapAt(r, p.from, p.to, coverage.ReasonRelationNotPublished)
 			return
 		}
-		reach.bound, _ = convert(p.compare.literal.value, p.compare.literal.unit, "m")
+		reach.bound, _ = convert(p.compare.Literal.Value, p.compare.Literal.Unit, "m")
 		a.criterion(p, "distance", r)
 	}
 	near, unplaced := a.around(reach)

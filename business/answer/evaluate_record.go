@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"sayso/business/answer/language"
 	"sayso/business/coverage"
 	"sayso/jcs"
 )
@@ -270,7 +271,7 @@ func (a *asking) recordAttribute(as *assignment, r *result) {
 	}
 	p := as.part(slotBool)
 	keys := p.values
-	if p.kind == kindProfile {
+	if p.kind == language.KindProfile {
 		keys = p.bools
 	}
 	a.verdicts(s, r, as.part(slotExist) != nil || !as.whole(), func(i int) (coverage.Proposition, stated, string) { return a.boolOf(i, keys, p) })
@@ -308,7 +309,7 @@ func (a *asking) comparison(as *assignment, r *result) {
 
 // criterion repeats a comparison with the caller's values.
 func (a *asking) criterion(p *part, field string, r *result) {
-	c := coverage.Criterion{Field: field, Op: p.compare.op, Span: a.asked(p), Unit: p.compare.literal.unit}
+	c := coverage.Criterion{Field: field, Op: p.compare.Op, Span: a.asked(p), Unit: p.compare.Literal.Unit}
 	if c.Span != nil {
 		c.Value, _ = jcs.Encode(c.Span.Text)
 		r.criteria = append(r.criteria, c)
@@ -320,11 +321,11 @@ func (a *asking) compared(i int, field string, p *part) (coverage.Proposition, s
 	v := a.about(i, field, "")
 	verdict, reason := coverage.VerdictUnknown, coverage.ReasonUnknownValue
 	if v.status == coverage.VerdictPublished {
-		verdict, reason = p.compare.judge(v.span)
+		verdict, reason = v.span.judge(&p.compare)
 	} else if v.status == coverage.VerdictNotPublished {
 		reason = coverage.ReasonNotPublished
 	}
-	return coverage.Proposition{Asked: a.asked(p), Field: field, Op: p.compare.op, RequestValue: a.text(p), PublisherValue: v.value, Verdict: verdict}, v, reason
+	return coverage.Proposition{Asked: a.asked(p), Field: field, Op: p.compare.Op, RequestValue: a.text(p), PublisherValue: v.value, Verdict: verdict}, v, reason
 }
 
 // selection is shape S11: all records of a type, or those that a filter holds for. Each candidate must be known.
@@ -336,7 +337,7 @@ func (a *asking) selection(as *assignment, r *result) {
 	var filters []func(int) (coverage.Proposition, stated, string)
 	if p := as.part(slotBool); p != nil {
 		keys := p.values
-		if p.kind == kindProfile {
+		if p.kind == language.KindProfile {
 			keys = p.bools
 		}
 		filters = append(filters, func(i int) (coverage.Proposition, stated, string) { return a.boolOf(i, keys, p) })

@@ -4,71 +4,17 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"sayso/business"
-)
-
-// kind says what a piece of a question is.
-type kind uint8
-
-// The kinds: first those of the publisher's lexicon, then those of a language.
-const (
-	kindSelf kind = iota
-	kindRecord
-	kindTerm     // term of a list
-	kindProfile  // yes/no attribute of the business
-	kindBool     // yes/no attribute of records
-	kindPlace    // location
-	kindField    // canonical field, or an attribute of records with words of its own
-	kindType     // record type
-	kindListNoun // noun of a list
-	kindVerb     // existence verb, verb of a list, verb of a field: see role
-	kindCategory // what the business is: never evidence
-	kindComparison
-	kindLiteral
-	kindWeekday
-	kindDate
-	kindTime
-	kindRelative
-	kindHoliday
-	kindState
-	kindNearest
-	kindFree
-	kindNegation
-	kindConjunction
-	kindAnaphor
-	kindSelector
-	kindPlaceNoun
-	kindCourtesy
-	kindContent  // a word that is always an obligation; value is its reason
-	kindQuestion // a question word that no field phrase took
-	// The kinds below only take part in literals.
-	kindComparator
-	kindMonth
-	kindUnit
-	kindCurrency
-	kindMorning
-	kindAfternoon
-	kindHour
+	"sayso/business/answer/language"
 )
 
 // priority orders the kinds where nothing else decides between two readings of the same words; lower wins.
-var priority = map[kind]int{
-	kindSelf: 0, kindRecord: 1, kindTerm: 2, kindProfile: 3, kindBool: 3, kindPlace: 4, kindField: 5, kindComparison: 2, kindLiteral: 5, kindWeekday: 5,
-	kindDate: 5, kindTime: 5, kindRelative: 5, kindHoliday: 5, kindState: 6, kindType: 6, kindListNoun: 7, kindCategory: 8, kindNearest: 9, kindFree: 9,
-	kindVerb: 9, kindNegation: 9, kindConjunction: 9, kindAnaphor: 9, kindSelector: 9, kindPlaceNoun: 9, kindCourtesy: 2, kindContent: 3, kindQuestion: 10,
+var priority = map[language.Kind]int{
+	language.KindSelf: 0, language.KindRecord: 1, language.KindTerm: 2, language.KindProfile: 3, language.KindBool: 3, language.KindPlace: 4, language.KindField: 5, language.KindComparison: 2, language.KindLiteral: 5, language.KindWeekday: 5,
+	language.KindDate: 5, language.KindTime: 5, language.KindRelative: 5, language.KindHoliday: 5, language.KindState: 6, language.KindType: 6, language.KindListNoun: 7, language.KindCategory: 8, language.KindNearest: 9, language.KindFree: 9,
+	language.KindVerb: 9, language.KindNegation: 9, language.KindConjunction: 9, language.KindAnaphor: 9, language.KindSelector: 9, language.KindPlaceNoun: 9, language.KindCourtesy: 2, language.KindContent: 3, language.KindQuestion: 10,
 }
-
-// role is what a verb can be; one word may be several.
-type role uint8
-
-const (
-	roleExist role = 1 << iota // exists, has: used and never evidence
-	roleList                   // a list verb of the pack: beside a noun of the list
-	roleOwn                    // a verb of a list of the publisher's
-	roleField                  // names a field beside its phrase or a comparison
-)
 
 // match says how a published text agrees with the words asked, best first.
 type match uint8
@@ -90,14 +36,14 @@ func (m match) full() bool { return m <= matchSameSet }
 
 // entry is one published text under which something is found.
 type entry struct {
-	kind   kind
+	kind   language.Kind
 	target int32   // record, place or term index; -1 for none
 	value  string  // field, type, list or attribute key
 	lang   string  // "" for every language
 	words  []int32 // vocabulary
 	breaks uint32  // bit i: punctuation before word i
 	elided bool    // without the word of its type
-	role   role
+	role   language.Role
 	set    []int32 // content words in order; records, terms and attributes only
 	head   int32   // content word that the others narrow, -1 for none
 }
@@ -139,25 +85,25 @@ func (x *lexicon) word(w string) int32 {
 
 // add enters a published text in the ways the languages write it. e says what it is; words, breaks, set and head are filled here. What all languages read in
 // the same way is one entry.
-func (x *lexicon) add(languages []*language, text string, e entry) {
-	read := make([][]token, len(languages))
+func (x *lexicon) add(languages []*language.Language, text string, e entry) {
+	read := make([][]language.Token, len(languages))
 	for i, l := range languages {
-		if e.lang == "" || e.lang == l.pack.Language {
-			read[i] = l.tokens(text)
+		if e.lang == "" || e.lang == l.Pack.Language {
+			read[i] = l.Tokens(text)
 		}
 	}
 	x.addTokens(languages, read, e)
 }
 
 // addTokens is add for a text that each language has cut into tokens.
-func (x *lexicon) addTokens(languages []*language, read [][]token, e entry) {
+func (x *lexicon) addTokens(languages []*language.Language, read [][]language.Token, e entry) {
 	var readings []entry
 	same := true
 	for i, l := range languages {
-		if e.lang != "" && e.lang != l.pack.Language {
+		if e.lang != "" && e.lang != l.Pack.Language {
 			continue
 		}
-		variants := [][]token{read[i]}
+		variants := [][]language.Token{read[i]}
 		if joined := joinHyphens(read[i]); len(joined) < len(read[i]) {
 			variants = append(variants, joined)
 		}
@@ -168,7 +114,7 @@ func (x *lexicon) addTokens(languages []*language, read [][]token, e entry) {
 				continue
 			}
 			own.set, own.head = x.contentOf(l, variant, own.words)
-			own.lang = l.pack.Language
+			own.lang = l.Pack.Language
 			same = same && (len(readings) <= n || readings[n].alike(&own))
 			readings = append(readings, own)
 		}
@@ -192,10 +138,10 @@ func (e *entry) alike(o *entry) bool {
 // maxEntryWords is the longest published text that is found as a whole.
 const maxEntryWords = 24
 
-func (x *lexicon) wordsOf(tokens []token) (words []int32, breaks uint32) {
+func (x *lexicon) wordsOf(tokens []language.Token) (words []int32, breaks uint32) {
 	for i, t := range tokens {
-		words = append(words, x.word(t.word))
-		if i > 0 && t.breaks != 0 {
+		words = append(words, x.word(t.Word))
+		if i > 0 && t.Breaks != 0 {
 			breaks |= 1 << i
 		}
 	}
@@ -203,15 +149,15 @@ func (x *lexicon) wordsOf(tokens []token) (words []int32, breaks uint32) {
 }
 
 // joinHyphens writes hyphenated words as one: check-up, checkup.
-func joinHyphens(tokens []token) []token {
-	if !slices.ContainsFunc(tokens, func(t token) bool { return t.hyphen }) {
+func joinHyphens(tokens []language.Token) []language.Token {
+	if !slices.ContainsFunc(tokens, func(t language.Token) bool { return t.Hyphen }) {
 		return tokens
 	}
-	var out []token
+	var out []language.Token
 	for _, t := range tokens {
-		if t.hyphen && len(out) > 0 {
+		if t.Hyphen && len(out) > 0 {
 			last := &out[len(out)-1]
-			last.word, last.plain, last.end, last.to = last.word+t.word, last.plain+t.plain, t.end, t.to
+			last.Word, last.Plain, last.End, last.To = last.Word+t.Word, last.Plain+t.Plain, t.End, t.To
 			continue
 		}
 		out = append(out, t)
@@ -222,12 +168,12 @@ func joinHyphens(tokens []token) []token {
 // enter puts an entry into the trie, and what may be found by its content words into the other indexes.
 func (x *lexicon) enter(e entry) {
 	id := int32(len(x.entries))
-	if e.kind == kindRecord || e.kind == kindTerm || e.kind == kindBool || e.kind == kindProfile {
+	if e.kind == language.KindRecord || e.kind == language.KindTerm || e.kind == language.KindBool || e.kind == language.KindProfile {
 		if len(e.words) > 1 && len(e.set) > 0 {
 			key := setKey(e.set)
 			x.sets[key] = append(x.sets[key], id)
 		}
-		if e.kind == kindRecord && e.head >= 0 && !e.elided {
+		if e.kind == language.KindRecord && e.head >= 0 && !e.elided {
 			x.heads[e.head] = append(x.heads[e.head], id)
 		}
 	} else {
@@ -249,36 +195,28 @@ func (x *lexicon) enter(e entry) {
 
 // contentOf are the distinct content words in the order of their numbers, and the head: the last or first content word, trailing words with a digit or a
 // unit left out.
-func (x *lexicon) contentOf(l *language, tokens []token, words []int32) (content []int32, head int32) {
+func (x *lexicon) contentOf(l *language.Language, tokens []language.Token, words []int32) (content []int32, head int32) {
 	head = -1
 	var order []int
 	for i, t := range tokens {
-		if !l.core[t.plain] && !l.and[t.plain] && t.word != "&" {
+		if !l.Core[t.Plain] && !l.And[t.Plain] && t.Word != "&" {
 			order = append(order, i)
 			content = append(content, words[i])
 		}
 	}
 	slices.Sort(content)
 	content = slices.Compact(content)
-	for len(order) > 0 && l.measure(tokens[order[len(order)-1]]) {
+	for len(order) > 0 && l.Measure(tokens[order[len(order)-1]]) {
 		order = order[:len(order)-1]
 	}
 	switch {
 	case len(order) == 0:
-	case l.pack.Head == "first":
+	case l.Pack.Head == "first":
 		head = words[order[0]]
 	default:
 		head = words[order[len(order)-1]]
 	}
 	return content, head
-}
-
-// measure reports whether a trailing word of a title is a size and not a noun: it has a digit or is a unit.
-func (l *language) measure(t token) bool {
-	if strings.ContainsFunc(t.word, unicode.IsDigit) {
-		return true
-	}
-	return slices.ContainsFunc(l.phrases[t.plain], func(p phrase) bool { return p.mark.kind == kindUnit && len(p.words) == 1 })
 }
 
 // setKey is a sorted set of words as a map key.
@@ -291,14 +229,14 @@ func setKey(set []int32) string {
 }
 
 // index makes the words of the lexicon findable by their forms in a language.
-func (x *lexicon) index(l *language) {
+func (x *lexicon) index(l *language.Language) {
 	keys := wordKeys{}
 	for i, w := range x.vocab {
-		for _, k := range l.keys(w) {
+		for _, k := range l.Keys(w) {
 			keys[k] = append(keys[k], int32(i))
 		}
 	}
-	x.keys[l.pack.Language] = keys
+	x.keys[l.Pack.Language] = keys
 }
 
 // known is one published word that a word of the question is a form of.
@@ -308,7 +246,7 @@ type known struct {
 }
 
 // find are the published words that a word is a form of, the equal one first.
-func (x *lexicon) find(l *language, word string) []known {
+func (x *lexicon) find(l *language.Language, word string) []known {
 	var out []known
 	add := func(n int32) {
 		if !slices.ContainsFunc(out, func(k known) bool { return k.word == n }) {
@@ -318,18 +256,18 @@ func (x *lexicon) find(l *language, word string) []known {
 	if n, ok := x.number[word]; ok {
 		add(n)
 	}
-	if l.and[l.fold(word)] || word == "&" {
-		for _, other := range append(keysOf(l.and), "&") {
+	if l.And[l.Fold(word)] || word == "&" {
+		for _, other := range append(sortedKeys(l.And), "&") {
 			if n, ok := x.number[other]; ok {
 				add(n)
 			}
 		}
 		return out
 	}
-	keys := x.keys[l.pack.Language]
-	for _, k := range l.keys(word) {
+	keys := x.keys[l.Pack.Language]
+	for _, k := range l.Keys(word) {
 		for _, n := range keys[k] {
-			if l.sameWord(word, x.vocab[n]) {
+			if l.SameWord(word, x.vocab[n]) {
 				add(n)
 			}
 		}
@@ -339,7 +277,7 @@ func (x *lexicon) find(l *language, word string) []known {
 
 // wordLists yields the surfaces of a words map in order.
 func wordLists(words map[string][]string, yield func(lang, surface string)) {
-	for _, lang := range keysOf(words) {
+	for _, lang := range sortedKeys(words) {
 		primary, _, _ := strings.Cut(strings.ToLower(lang), "-")
 		for _, s := range words[lang] {
 			yield(primary, s)
@@ -355,7 +293,7 @@ type term struct {
 }
 
 // terms are the distinct terms of a list: its values, then the rest of its domain.
-func terms(l *business.SchemaList, languages []*language, enter func(t business.SchemaTerm, listed bool)) {
+func terms(l *business.SchemaList, languages []*language.Language, enter func(t business.SchemaTerm, listed bool)) {
 	seen := map[string]bool{}
 	values := map[string]bool{}
 	for _, t := range l.Values {
@@ -383,20 +321,20 @@ func terms(l *business.SchemaList, languages []*language, enter func(t business.
 }
 
 // taxonomy are the terms of a shipped taxonomy with their words in the languages.
-func taxonomy(name string, languages []*language) []business.SchemaTerm {
+func taxonomy(name string, languages []*language.Language) []business.SchemaTerm {
 	words := map[string]map[string][]string{}
 	for _, l := range languages {
-		for key, list := range l.pack.Taxonomies {
+		for key, list := range l.Pack.Taxonomies {
 			if id, ok := strings.CutPrefix(key, name+"/"); ok {
 				if words[id] == nil {
 					words[id] = map[string][]string{}
 				}
-				words[id][l.pack.Language] = list
+				words[id][l.Pack.Language] = list
 			}
 		}
 	}
 	var out []business.SchemaTerm
-	for _, id := range keysOf(words) {
+	for _, id := range sortedKeys(words) {
 		out = append(out, business.SchemaTerm{ID: id, Words: words[id]})
 	}
 	slices.SortFunc(out, func(a, b business.SchemaTerm) int { return cmp.Compare(a.ID, b.ID) })

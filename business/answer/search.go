@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"sayso/business/answer/language"
 	"sayso/business/coverage"
 )
 
@@ -39,14 +40,14 @@ func (c *Compiled) search(call coverage.Call, readings Readings, live bool) (*co
 }
 
 // languageOf is the language a question is read in, and a gap when it is asked in one that is not published (XP-IDENTITY-005).
-func (c *Compiled) languageOf(r *request) (*language, []coverage.Gap) {
+func (c *Compiled) languageOf(r *request) (*language.Language, []coverage.Gap) {
 	gap := func(asked string) []coverage.Gap {
 		return []coverage.Gap{{Reason: coverage.ReasonLanguage, Asked: asked, Published: c.publication.Profile.ContentLanguages}}
 	}
 	if r.language != "" {
 		asked := primarySubtag(r.language)
 		for _, l := range c.languages {
-			if l.pack.Language == asked {
+			if l.Pack.Language == asked {
 				return l, nil
 			}
 		}
@@ -55,42 +56,24 @@ func (c *Compiled) languageOf(r *request) (*language, []coverage.Gap) {
 		}
 		return c.languages[0], gap(asked)
 	}
-	words := scan(r.query)
-	best, hits := c.languages[0], c.languages[0].understood(words)
+	words := language.Scan(r.query)
+	best, hits := c.languages[0], c.languages[0].Understood(words)
 	for _, l := range c.languages[1:] {
-		if n := l.understood(words); n > hits {
+		if n := l.Understood(words); n > hits {
 			best, hits = l, n
 		}
 	}
-	for _, name := range keysOf(c.packs) {
-		if !c.publishes(name) && best != wordless && c.packs[name].understood(words) > hits {
+	for _, name := range sortedKeys(c.packs) {
+		if !c.publishes(name) && best != wordless && c.packs[name].Understood(words) > hits {
 			return best, gap(name)
 		}
 	}
 	return best, nil
 }
 
-// understood counts the tokens that are a word of a language: a function word, or part of a phrase of its pack.
-func (l *language) understood(tokens []token) (n int) {
-	words := make([]token, len(tokens))
-	for i, t := range tokens {
-		t.plain = l.fold(t.word)
-		words[i] = t
-	}
-	for i, end := 0, 0; i < len(words); i++ {
-		for p := range l.phrasesAt(words, i) {
-			end = max(end, i+len(p.words))
-		}
-		if i < end || l.function[words[i].plain] {
-			n++
-		}
-	}
-	return n
-}
-
 // answerQuery reads the question and evaluates its clauses.
 func (a *asking) answerQuery() (reference []coverage.Span, err error) {
-	a.tokens = a.l.tokens(a.query)
+	a.tokens = a.l.Tokens(a.query)
 	if len(a.tokens) > maxTokens {
 		return nil, errTooComplex
 	}
@@ -170,7 +153,7 @@ func (a *asking) checkBound() error {
 	if a.request.refused != "" {
 		return fault(a.request.refused)
 	}
-	for _, name := range keysOf(a.request.bound) {
+	for _, name := range sortedKeys(a.request.bound) {
 		value := a.request.bound[name]
 		switch dimension, _, _ := strings.Cut(name, "."); {
 		case a.request.taken[name] || name == "date":
@@ -316,7 +299,7 @@ func countOpen(open []openDimension) int {
 
 func rankOf(name string) int {
 	dimension, clause, _ := strings.Cut(name, ".")
-	return slices.Index(order, dimension)*100 + max(0, digits(clause, 2))
+	return slices.Index(order, dimension)*100 + max(0, language.Digits(clause, 2))
 }
 
 // appendFacts keeps each fact once.
@@ -344,7 +327,7 @@ func scopeOf(shape string) string {
 
 func joinScopes(scopes map[string]bool) string {
 	if len(scopes) == 1 {
-		return keysOf(scopes)[0]
+		return sortedKeys(scopes)[0]
 	}
 	return "mixed"
 }

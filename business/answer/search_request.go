@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"sayso/business"
+	"sayso/business/answer/language"
 	"sayso/business/coverage"
 	"sayso/jcs"
 )
@@ -116,7 +117,7 @@ func (r *request) readBound(a object) {
 }
 
 // clauseNumber reports whether s is a clause index above 0.
-func clauseNumber(s string) bool { return digits(s, 2) > 0 && s[0] != '0' }
+func clauseNumber(s string) bool { return language.Digits(s, 2) > 0 && s[0] != '0' }
 
 // readCriterion reads {type?, id?, field, op, value, unit?}.
 func readCriterion(a object, at string, raw jcs.Raw) criterionAsked {

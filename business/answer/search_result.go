@@ -46,7 +46,7 @@ func (a *asking) result(u *usage) (jcs.Raw, error) {
 	for _, p := range sortedKeys(u.places) {
 		out.Locations = append(out.Locations, a.shownLocation(p, u))
 	}
-	for _, key := range keysOf(u.lists) {
+	for _, key := range sortedKeys(u.lists) {
 		out.Lists = append(out.Lists, shownList{Key: key, Values: append([]string{}, u.lists[key]...), Closed: a.schema.Lists[key].Closed})
 	}
 	var members []jcs.Member
@@ -83,7 +83,7 @@ func (a *asking) shownRecord(i int, u *usage) business.Record {
 			continue
 		}
 		var places []jcs.Member
-		for _, p := range keysOf(a.values[i].scoped[key]) {
+		for _, p := range sortedKeys(a.values[i].scoped[key]) {
 			if u.scoped[i][p] {
 				places = append(places, jcs.Member{Name: p, Value: a.values[i].scoped[key][p]})
 			}
@@ -120,4 +120,5 @@ func (a *asking) shownLocation(i int, u *usage) shownLocation {
 	return out
 }
 
-func sortedKeys[V any](m map[int]V) []int { return slices.Sorted(maps.Keys(m)) }
+// sortedKeys are the keys of a map in order.
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

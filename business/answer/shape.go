@@ -1,6 +1,10 @@
 package answer
 
-import "slices"
+import (
+	"slices"
+
+	"sayso/business/answer/language"
+)
 
 // slot is a place in a clause shape that a piece can fill.
 type slot uint8
@@ -98,7 +102,7 @@ func (a *assignment) whole() bool { return len(a.clause.loose) == 0 && !slices.C
 // onlyWords reports whether nothing is left over but words that are always an obligation: no noun that the publisher may not have.
 func (a *assignment) onlyWords() bool {
 	for i, p := range a.clause.parts {
-		if !a.used[i] && p.kind != kindContent {
+		if !a.used[i] && p.kind != language.KindContent {
 			return false
 		}
 	}
@@ -108,36 +112,36 @@ func (a *assignment) onlyWords() bool {
 // slots are the slots that a piece can fill.
 func (c *Compiled) slots(p *part) []slot {
 	switch p.kind {
-	case kindRecord:
+	case language.KindRecord:
 		return []slot{slotRecord}
-	case kindType:
+	case language.KindType:
 		if p.address {
 			return []slot{slotTypeVerb, slotType}
 		}
 		return []slot{slotType}
-	case kindAnaphor:
+	case language.KindAnaphor:
 		return []slot{slotAnaphor}
-	case kindProfile:
+	case language.KindProfile:
 		if len(p.bools) > 0 {
 			return []slot{slotBool, slotProfile}
 		}
 		return []slot{slotProfile}
-	case kindBool:
+	case language.KindBool:
 		return []slot{slotBool}
-	case kindTerm:
+	case language.KindTerm:
 		return []slot{slotTerm}
-	case kindListNoun:
+	case language.KindListNoun:
 		return []slot{slotListNoun}
-	case kindVerb:
+	case language.KindVerb:
 		return verbSlots(p)
-	case kindField:
+	case language.KindField:
 		return c.fieldSlots(p)
-	case kindComparison:
-		if !p.compare.literal.money && units[p.compare.literal.unit].dimension == "length" {
+	case language.KindComparison:
+		if !p.compare.Literal.Money && units[p.compare.Literal.Unit].dimension == "length" {
 			return []slot{slotComparison, slotDistance}
 		}
 		return []slot{slotComparison}
-	case kindFree:
+	case language.KindFree:
 		return []slot{slotComparison}
 	}
 	if s, ok := plainSlots[p.kind]; ok {
@@ -147,22 +151,22 @@ func (c *Compiled) slots(p *part) []slot {
 }
 
 // plainSlots are the kinds that fill one slot only. The others fill none: they are always left over.
-var plainSlots = map[kind]slot{
-	kindPlace: slotPlace, kindPlaceNoun: slotPlaceNoun, kindWeekday: slotDay, kindDate: slotDay, kindRelative: slotDay, kindTime: slotTime,
-	kindHoliday: slotHoliday, kindState: slotState, kindNearest: slotNearest, kindSelector: slotSelector, kindNegation: slotNegation,
+var plainSlots = map[language.Kind]slot{
+	language.KindPlace: slotPlace, language.KindPlaceNoun: slotPlaceNoun, language.KindWeekday: slotDay, language.KindDate: slotDay, language.KindRelative: slotDay, language.KindTime: slotTime,
+	language.KindHoliday: slotHoliday, language.KindState: slotState, language.KindNearest: slotNearest, language.KindSelector: slotSelector, language.KindNegation: slotNegation,
 }
 
 func verbSlots(p *part) (out []slot) {
-	if p.role&roleOwn != 0 {
+	if p.role&language.RoleOwn != 0 {
 		out = append(out, slotOwnVerb)
 	}
-	if p.role&roleList != 0 {
+	if p.role&language.RoleList != 0 {
 		out = append(out, slotListVerb)
 	}
-	if p.role&roleField != 0 {
+	if p.role&language.RoleField != 0 {
 		out = append(out, slotFieldVerb)
 	}
-	if p.role&roleExist != 0 {
+	if p.role&language.RoleExist != 0 {
 		out = append(out, slotExist)
 	}
 	return out
@@ -308,7 +312,7 @@ func (c *Compiled) fitsComparison(a *assignment) bool {
 		return fitsNegation(c, a)
 	}
 	field := c.comparedField(a)
-	if field == "" || p.compare.free && a.part(slotExist, slotType, slotSelector) != nil {
+	if field == "" || p.compare.Free && a.part(slotExist, slotType, slotSelector) != nil {
 		return false // "do you have a free room", "which rooms are free" may ask whether one is vacant
 	}
 	if f := a.part(slotField); f != nil && f.values[0] != field {
@@ -323,32 +327,32 @@ func (c *Compiled) fitsComparison(a *assignment) bool {
 // comparedField is the field that a comparison is about: the one named, the one implied, or the only one of its dimension. "" when there is none.
 func (c *Compiled) comparedField(a *assignment) string {
 	p := a.part(slotComparison)
-	if f := a.part(slotField); f != nil && p.compare.field == "" && !p.compare.free {
+	if f := a.part(slotField); f != nil && p.compare.Field == "" && !p.compare.Free {
 		return f.values[0]
 	}
-	if p.compare.field != "" {
-		return p.compare.field
+	if p.compare.Field != "" {
+		return p.compare.Field
 	}
 	if v := a.part(slotFieldVerb); v != nil && len(v.fieldVerb()) == 1 {
 		return v.fieldVerb()[0]
 	}
-	return c.fieldOfUnit(p.compare.literal)
+	return c.fieldOfUnit(p.compare.Literal)
 }
 
 // fieldOfUnit is the one field of records that is measured in the dimension of a literal.
-func (c *Compiled) fieldOfUnit(v literal) string {
+func (c *Compiled) fieldOfUnit(v language.Literal) string {
 	switch {
-	case v.money:
+	case v.Money:
 		return "price"
-	case units[v.unit].dimension == "time":
+	case units[v.Unit].dimension == "time":
 		return "duration"
-	case v.unit == "":
+	case v.Unit == "":
 		return ""
 	}
 	found := ""
-	for _, key := range keysOf(c.schema.Attributes) {
+	for _, key := range sortedKeys(c.schema.Attributes) {
 		a := c.schema.Attributes[key]
-		if _, ok := unitFactor(v.unit, a.Unit); !ok || a.Kind != "quantity" || a.ScopedBy != "" {
+		if _, ok := unitFactor(v.Unit, a.Unit); !ok || a.Kind != "quantity" || a.ScopedBy != "" {
 			continue
 		}
 		name := key

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sayso/business"
+	"sayso/business/answer/language"
 	"sayso/business/coverage"
 	"sayso/jcs"
 )
@@ -47,25 +48,25 @@ func shop(t testing.TB) *Compiled {
 // kindsOfPieces is one piece of each kind that a clause can hold.
 func kindsOfPieces() (names []string, pieces map[string]part) {
 	pieces = map[string]part{
-		"record": {piece: piece{kind: kindRecord, targets: []int32{0}}}, "type": {piece: piece{kind: kindType, values: []string{"service"}}},
-		"type-verb": {piece: piece{kind: kindType, values: []string{"service"}, address: true}}, "anaphor": {piece: piece{kind: kindAnaphor}},
-		"profile": {piece: piece{kind: kindProfile, values: []string{"parking"}}, negated: true}, "bool": {piece: piece{kind: kindBool, values: []string{"warranty"}}, negated: true},
-		"term": {piece: piece{kind: kindTerm, targets: []int32{0}}, negated: true}, "list-noun": {piece: piece{kind: kindListNoun, values: []string{"cards"}}},
-		"exist": {piece: piece{kind: kindVerb, role: roleExist}}, "own-verb": {piece: piece{kind: kindVerb, role: roleOwn, values: []string{"cards"}}},
-		"list-verb": {piece: piece{kind: kindVerb, role: roleList}}, "field-verb": {piece: piece{kind: kindVerb, role: roleField, values: []string{"field:price"}}},
-		"price": {piece: piece{kind: kindField, values: []string{"price"}}}, "duration": {piece: piece{kind: kindField, values: []string{"duration"}}},
-		"stock": {piece: piece{kind: kindField, values: []string{"stock"}}}, "hours": {piece: piece{kind: kindField, values: []string{"hours"}}},
-		"phone": {piece: piece{kind: kindField, values: []string{"phone"}}}, "place": {piece: piece{kind: kindPlace, targets: []int32{0}}},
-		"place-noun": {piece: piece{kind: kindPlaceNoun}}, "weekday": {piece: piece{kind: kindWeekday, values: []string{"mo"}}}, "date": {piece: piece{kind: kindDate}},
-		"relative": {piece: piece{kind: kindRelative, values: []string{"today"}}}, "time": {piece: piece{kind: kindTime}}, "holiday": {piece: piece{kind: kindHoliday}},
-		"state": {piece: piece{kind: kindState, values: []string{"open"}}}, "nearest": {piece: piece{kind: kindNearest}}, "selector": {piece: piece{kind: kindSelector}},
-		"negation": {piece: piece{kind: kindNegation}, verbal: true}, "literal": {piece: piece{kind: kindLiteral}}, "category": {piece: piece{kind: kindCategory}},
-		"obligation": {piece: piece{kind: kindContent, values: []string{coverage.ReasonQuantifier}}}, "question-word": {piece: piece{kind: kindQuestion, values: []string{coverage.ReasonUnsupportedForm}}},
-		"free":     {piece: piece{kind: kindFree, compare: comparison{op: "le", field: "price", free: true}}},
-		"amount":   {piece: piece{kind: kindComparison, compare: comparison{op: "lt", literal: literal{value: big.NewRat(50, 1), unit: "EUR", money: true}}}},
-		"distance": {piece: piece{kind: kindComparison, compare: comparison{op: "le", literal: literal{value: big.NewRat(5, 1), unit: "km"}}}},
+		"record": {piece: piece{kind: language.KindRecord, targets: []int32{0}}}, "type": {piece: piece{kind: language.KindType, values: []string{"service"}}},
+		"type-verb": {piece: piece{kind: language.KindType, values: []string{"service"}, address: true}}, "anaphor": {piece: piece{kind: language.KindAnaphor}},
+		"profile": {piece: piece{kind: language.KindProfile, values: []string{"parking"}}, negated: true}, "bool": {piece: piece{kind: language.KindBool, values: []string{"warranty"}}, negated: true},
+		"term": {piece: piece{kind: language.KindTerm, targets: []int32{0}}, negated: true}, "list-noun": {piece: piece{kind: language.KindListNoun, values: []string{"cards"}}},
+		"exist": {piece: piece{kind: language.KindVerb, role: language.RoleExist}}, "own-verb": {piece: piece{kind: language.KindVerb, role: language.RoleOwn, values: []string{"cards"}}},
+		"list-verb": {piece: piece{kind: language.KindVerb, role: language.RoleList}}, "field-verb": {piece: piece{kind: language.KindVerb, role: language.RoleField, values: []string{"field:price"}}},
+		"price": {piece: piece{kind: language.KindField, values: []string{"price"}}}, "duration": {piece: piece{kind: language.KindField, values: []string{"duration"}}},
+		"stock": {piece: piece{kind: language.KindField, values: []string{"stock"}}}, "hours": {piece: piece{kind: language.KindField, values: []string{"hours"}}},
+		"phone": {piece: piece{kind: language.KindField, values: []string{"phone"}}}, "place": {piece: piece{kind: language.KindPlace, targets: []int32{0}}},
+		"place-noun": {piece: piece{kind: language.KindPlaceNoun}}, "weekday": {piece: piece{kind: language.KindWeekday, values: []string{"mo"}}}, "date": {piece: piece{kind: language.KindDate}},
+		"relative": {piece: piece{kind: language.KindRelative, values: []string{"today"}}}, "time": {piece: piece{kind: language.KindTime}}, "holiday": {piece: piece{kind: language.KindHoliday}},
+		"state": {piece: piece{kind: language.KindState, values: []string{"open"}}}, "nearest": {piece: piece{kind: language.KindNearest}}, "selector": {piece: piece{kind: language.KindSelector}},
+		"negation": {piece: piece{kind: language.KindNegation}, verbal: true}, "literal": {piece: piece{kind: language.KindLiteral}}, "category": {piece: piece{kind: language.KindCategory}},
+		"obligation": {piece: piece{kind: language.KindContent, values: []string{coverage.ReasonQuantifier}}}, "question-word": {piece: piece{kind: language.KindQuestion, values: []string{coverage.ReasonUnsupportedForm}}},
+		"free":     {piece: piece{kind: language.KindFree, compare: language.Comparison{Op: "le", Field: "price", Free: true}}},
+		"amount":   {piece: piece{kind: language.KindComparison, compare: language.Comparison{Op: "lt", Literal: language.Literal{Value: big.NewRat(50, 1), Unit: "EUR", Money: true}}}},
+		"distance": {piece: piece{kind: language.KindComparison, compare: language.Comparison{Op: "le", Literal: language.Literal{Value: big.NewRat(5, 1), Unit: "km"}}}},
 	}
-	return keysOf(pieces), pieces
+	return sortedKeys(pieces), pieces
 }
 
 // TestOnlyLicensedShapes goes through all single pieces, pairs and triples of kinds: those that a shape takes whole, and no other, are the list in testdata,

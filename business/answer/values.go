@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"sayso/business"
+	"sayso/business/answer/language"
 	"sayso/business/coverage"
 	"sayso/jcs"
 )
@@ -67,7 +68,7 @@ type stated struct {
 // attributesOf are the keys of the schema that state a field: those bound to it, or the attribute of that name.
 func (c *Compiled) attributesOf(field string) []string {
 	var out []string
-	for _, k := range keysOf(c.schema.Attributes) {
+	for _, k := range sortedKeys(c.schema.Attributes) {
 		if a := c.schema.Attributes[k]; a.Field == field || a.Field == "" && k == field {
 			out = append(out, k)
 		}
@@ -232,37 +233,37 @@ func convert(n *big.Rat, from, to string) (*big.Rat, bool) {
 }
 
 // judge compares an interval with a literal: true when all its points satisfy the comparison, false when none does, else unknown with the reason.
-func (c *comparison) judge(v *interval) (verdict, reason string) {
+func (v *interval) judge(c *language.Comparison) (verdict, reason string) {
 	if v == nil {
 		return coverage.VerdictUnknown, coverage.ReasonUnknownValue
 	}
-	if c.free {
+	if c.Free {
 		if !v.money {
 			return coverage.VerdictUnknown, coverage.ReasonUnitMismatch
 		}
 		return decide(v, "le", new(big.Rat), nil)
 	}
-	if c.literal.unit == "" && v.unit != "" {
+	if c.Literal.Unit == "" && v.unit != "" {
 		return coverage.VerdictUnknown, coverage.ReasonUnitMissing
 	}
-	if c.literal.money != v.money {
+	if c.Literal.Money != v.money {
 		return coverage.VerdictUnknown, coverage.ReasonUnitMismatch
 	}
-	a, ok := convert(c.literal.value, c.literal.unit, v.unit)
+	a, ok := convert(c.Literal.Value, c.Literal.Unit, v.unit)
 	if !ok {
 		return coverage.VerdictUnknown, coverage.ReasonUnitMismatch
 	}
-	if c.op != "between" {
-		return decide(v, c.op, a, nil)
+	if c.Op != "between" {
+		return decide(v, c.Op, a, nil)
 	}
-	if c.upper.unit == "" && v.unit != "" {
+	if c.Upper.Unit == "" && v.unit != "" {
 		return coverage.VerdictUnknown, coverage.ReasonUnitMissing
 	}
-	b, ok := convert(c.upper.value, c.upper.unit, v.unit)
-	if !ok || c.upper.money != v.money {
+	b, ok := convert(c.Upper.Value, c.Upper.Unit, v.unit)
+	if !ok || c.Upper.Money != v.money {
 		return coverage.VerdictUnknown, coverage.ReasonUnitMismatch
 	}
-	return decide(v, c.op, a, b)
+	return decide(v, c.Op, a, b)
 }
 
 // decide settles low <= x <= high against x op a (between: a <= x <= b).

@@ -1,4 +1,4 @@
-package answer
+package language
 
 import (
 	"strings"
@@ -9,9 +9,9 @@ import (
 	"sayso/business/hours"
 )
 
-func english(t testing.TB) *language {
+func english(t testing.TB) *Language {
 	t.Helper()
-	all, err := packs()
+	all, err := Packs()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,13 +38,13 @@ func TestTokens(t *testing.T) {
 		"\u202eevil\u202c text\u0000end": "evil text end",
 	} {
 		var got []string
-		for _, tok := range l.tokens(text) {
-			s := tok.word
-			if tok.hyphen {
+		for _, tok := range l.Tokens(text) {
+			s := tok.Word
+			if tok.Hyphen {
 				s = "-" + s
 			}
-			if tok.breaks != 0 {
-				s = string(tok.breaks) + s
+			if tok.Breaks != 0 {
+				s = string(tok.Breaks) + s
 			}
 			got = append(got, s)
 		}
@@ -55,18 +55,18 @@ func TestTokens(t *testing.T) {
 }
 
 // checkTokens holds any text's tokens to what accounting relies on: in order, in bounds, and slicing by code points gives back the text.
-func checkTokens(t *testing.T, text string, tokens []token) {
+func checkTokens(t *testing.T, text string, tokens []Token) {
 	runes := []rune(text)
 	end, from := 0, 0
 	for i, tok := range tokens {
-		shared := i > 0 && tok.start == tokens[i-1].start && tok.end == tokens[i-1].end // the words of one contraction
-		if tok.start < end && !shared || tok.end <= tok.start || tok.end > len(runes) || tok.from < from && !shared {
-			t.Fatalf("%q: token %d has the place %d to %d behind %d", text, i, tok.start, tok.end, end)
+		shared := i > 0 && tok.Start == tokens[i-1].Start && tok.End == tokens[i-1].End // the words of one contraction
+		if tok.Start < end && !shared || tok.End <= tok.Start || tok.End > len(runes) || tok.From < from && !shared {
+			t.Fatalf("%q: token %d has the place %d to %d behind %d", text, i, tok.Start, tok.End, end)
 		}
-		if got := string(runes[tok.start:tok.end]); got != text[tok.from:tok.to] || got != tok.text {
-			t.Fatalf("%q: token %d is %q by code points and %q by bytes", text, i, got, tok.text)
+		if got := string(runes[tok.Start:tok.End]); got != text[tok.From:tok.To] || got != tok.Text {
+			t.Fatalf("%q: token %d is %q by code points and %q by bytes", text, i, got, tok.Text)
 		}
-		end, from = tok.end, tok.to
+		end, from = tok.End, tok.To
 	}
 }
 
@@ -75,7 +75,7 @@ func FuzzTokens(f *testing.F) {
 	for _, s := range []string{"How much is it?", "don't l’hôtel children's", "½ ﬁ ㎞ ①", "e\u0301a\u0308 ＡＢ", "-€50 −5 4x40 1,000.50", "\u202e\u0000\ufffd", "İIıß"} {
 		f.Add(s)
 	}
-	all, err := packs()
+	all, err := Packs()
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func FuzzTokens(f *testing.F) {
 			return
 		}
 		for _, name := range keysOf(all) {
-			checkTokens(t, s, all[name].tokens(s))
+			checkTokens(t, s, all[name].Tokens(s))
 		}
 	})
 }
@@ -93,24 +93,24 @@ func TestInflection(t *testing.T) {
 	l := english(t)
 	for _, pair := range []string{"exam exams", "lens lenses", "box boxes", "battery batteries", "child children", "tyre tyres", "glass glasss"} {
 		a, b, _ := strings.Cut(pair, " ")
-		if want := pair != "glass glasss"; l.sameWord(a, b) != want || l.sameWord(b, a) != want {
+		if want := pair != "glass glasss"; l.SameWord(a, b) != want || l.SameWord(b, a) != want {
 			t.Errorf("%s and %s: want %v", a, b, want)
 		}
 	}
 	for _, pair := range []string{"box boxing", "fit fitted", "custom customer", "house housing", "coat coating", "universal university", "glass glasses", "new news", "good goods", "ga gas", "bu bus", "dres dress", "thi this", "cane can"} {
 		a, b, _ := strings.Cut(pair, " ")
-		if l.sameWord(a, b) {
+		if l.SameWord(a, b) {
 			t.Errorf("%s and %s are taken for one word", a, b)
 		}
 	}
-	all, _ := packs()
-	if !all["de"].sameWord("parkplatz", "parkplätze") || all["de"].sameWord("bäcker", "backen") {
+	all, _ := Packs()
+	if !all["de"].SameWord("parkplatz", "parkplätze") || all["de"].SameWord("bäcker", "backen") {
 		t.Error("de: a plural with an umlaut is one word, a derivation is not")
 	}
 }
 
 func TestLiterals(t *testing.T) {
-	all, _ := packs()
+	all, _ := Packs()
 	for _, c := range []struct{ lang, text, value, unit string }{
 		{"en", "50 eur", "50", "EUR"}, {"en", "€50", "50", "EUR"}, {"en", "1,000.50 pounds", "2001/2", "GBP"}, {"en", "30min", "30", "min"},
 		{"en", "two hours", "2", "h"}, {"en", "-5 km", "-5", "km"}, {"en", "0.125 l", "1/8", "l"}, {"en", "50", "50", ""},
@@ -118,18 +118,18 @@ func TestLiterals(t *testing.T) {
 		{"de", "7,50 euro", "15/2", "EUR"}, {"de", "1.500 euro", "1500", "EUR"}, {"de", "7.50 euro", "15/2", "EUR"}, {"de", "1,500 euro", "", ""},
 	} {
 		l := all[c.lang]
-		got, ok := l.literalAt(l.tokens(c.text), 0)
+		got, ok := l.LiteralAt(l.Tokens(c.text), 0)
 		switch {
 		case c.value == "" && ok:
-			t.Errorf("%s %q is read as %s", c.lang, c.text, got.value.RatString())
-		case c.value != "" && (!ok || got.value.RatString() != c.value || got.unit != c.unit):
+			t.Errorf("%s %q is read as %s", c.lang, c.text, got.Value.RatString())
+		case c.value != "" && (!ok || got.Value.RatString() != c.value || got.Unit != c.unit):
 			t.Errorf("%s %q: %v %+v, want %s %s", c.lang, c.text, ok, got, c.value, c.unit)
 		}
 	}
 }
 
 func TestTimesAndDates(t *testing.T) {
-	all, _ := packs()
+	all, _ := Packs()
 	for _, c := range []struct {
 		lang, text string
 		minute     int
@@ -138,7 +138,7 @@ func TestTimesAndDates(t *testing.T) {
 		{"en", "9", -1}, {"en", "25:00", -1}, {"en", "9:75", -1}, {"en", "13 pm", -1}, {"en", "9.30", -1}, {"en", "9 o'clock", -1},
 	} {
 		l := all[c.lang]
-		minute, next := l.timeAt(l.tokens(c.text), 0)
+		minute, next := l.TimeAt(l.Tokens(c.text), 0)
 		if next == 0 {
 			minute = -1
 		}
@@ -156,7 +156,7 @@ func TestTimesAndDates(t *testing.T) {
 		{"en", "31 February", hours.Date{}}, {"en", "2026-02-30", hours.Date{}}, {"en", "24.12.2026", hours.Date{}}, {"en", "may", hours.Date{}},
 	} {
 		l := all[c.lang]
-		if got, _ := l.dateAt(l.tokens(c.text), 0); got != c.want {
+		if got, _ := l.DateAt(l.Tokens(c.text), 0); got != c.want {
 			t.Errorf("%s %q: %+v, want %+v", c.lang, c.text, got, c.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package answer
+package language
 
 import (
 	"maps"
@@ -10,9 +10,9 @@ import (
 )
 
 // shippedPacks reads every embedded pack.
-func shippedPacks(t *testing.T) map[string]*language {
+func shippedPacks(t *testing.T) map[string]*Language {
 	t.Helper()
-	all, err := packs()
+	all, err := Packs()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func TestPacksAreComplete(t *testing.T) {
 		t.Errorf("packs %v", got)
 	}
 	for name, l := range all {
-		p := l.pack
+		p := l.Pack
 		for _, field := range packFields {
 			if len(p.Fields[field]) == 0 {
 				t.Errorf("%s: no phrase for the field %s", name, field)
@@ -37,7 +37,7 @@ func TestPacksAreComplete(t *testing.T) {
 				t.Errorf("%s: no comparator %s that implies no field", name, op)
 			}
 		}
-		for _, day := range packWeekdays {
+		for _, day := range Weekdays {
 			if len(p.Weekdays[day]) == 0 {
 				t.Errorf("%s: no word for the weekday %s", name, day)
 			}
@@ -81,13 +81,13 @@ func TestPacksAreComplete(t *testing.T) {
 // What a question can ask in one language it can ask in all.
 func TestPacksHaveTheSameKeys(t *testing.T) {
 	all := shippedPacks(t)
-	want := all["en"].pack
+	want := all["en"].Pack
 	for name, l := range all {
-		if !slices.Equal(keysOf(l.pack.Taxonomies), keysOf(want.Taxonomies)) {
+		if !slices.Equal(keysOf(l.Pack.Taxonomies), keysOf(want.Taxonomies)) {
 			t.Errorf("%s names other terms of the taxonomies than en", name)
 		}
 		for code := range want.Currencies {
-			if len(l.pack.Currencies[code]) == 0 {
+			if len(l.Pack.Currencies[code]) == 0 {
 				t.Errorf("%s has no word for the currency %s", name, code)
 			}
 		}
@@ -98,7 +98,7 @@ func TestPacksHaveTheSameKeys(t *testing.T) {
 // schema may still use it: then it is content for that publisher.)
 func TestFunctionWordsHaveNoContent(t *testing.T) {
 	for name, l := range shippedPacks(t) {
-		p := l.pack
+		p := l.Pack
 		function := l.set(p.FunctionWords)
 		lists := map[string][]string{
 			"forbidden_function_words": p.ForbiddenFunctionWords, "location_nouns": p.LocationNouns, "exist_verbs": p.ExistVerbs, "list_verbs": p.ListVerbs,
@@ -115,13 +115,13 @@ func TestFunctionWordsHaveNoContent(t *testing.T) {
 		}
 		for list, words := range lists {
 			for _, w := range words {
-				if function[l.fold(w)] {
+				if function[l.Fold(w)] {
 					t.Errorf("%s: the function word %q is also in %s", name, w, list)
 				}
 			}
 		}
 		for _, w := range slices.Concat(p.Links, p.Subjects, p.NameCues) {
-			if !function[l.fold(w)] && !strings.Contains(w, " ") && !slices.Contains(p.Anaphora, w) {
+			if !function[l.Fold(w)] && !strings.Contains(w, " ") && !slices.Contains(p.Anaphora, w) {
 				t.Errorf("%s: %q of links, subjects or name_cues is no function word", name, w)
 			}
 		}
@@ -136,7 +136,7 @@ func TestWordsThatBoundATimeAreContent(t *testing.T) {
 	}
 	for name, l := range shippedPacks(t) {
 		for _, w := range strings.Fields(bounding[name]) {
-			if !slices.ContainsFunc(l.tokens(w), func(t token) bool { return !l.function[t.plain] }) {
+			if !slices.ContainsFunc(l.Tokens(w), func(t Token) bool { return !l.Function[t.Plain] }) {
 				t.Errorf("%s: %q is nothing but function words", name, w)
 			}
 		}
@@ -146,7 +146,7 @@ func TestWordsThatBoundATimeAreContent(t *testing.T) {
 // Two meanings of one spelling that ask for different things would make one of them wrong without a word.
 func TestPhrasesDoNotContradict(t *testing.T) {
 	for name, l := range shippedPacks(t) {
-		p := l.pack
+		p := l.Pack
 		for what, group := range map[string]map[string][]string{
 			"weekdays": p.Weekdays, "relative_dates": p.RelativeDates, "units": p.Units, "currencies": p.Currencies, "numbers": p.Numbers, "fields": p.Fields,
 			"content_always": p.ContentAlways, "states": {"open": p.States.Open, "closed": p.States.Closed},
@@ -165,15 +165,15 @@ func TestPhrasesDoNotContradict(t *testing.T) {
 		month := map[string]int{}
 		for i, words := range p.Months {
 			for _, w := range words {
-				if other, ok := month[l.fold(w)]; ok && other != i {
+				if other, ok := month[l.Fold(w)]; ok && other != i {
 					t.Errorf("%s: %q is two months", name, w)
 				}
-				month[l.fold(w)] = i
+				month[l.Fold(w)] = i
 			}
 		}
 		for _, day := range p.Weekdays {
 			for _, w := range day {
-				if _, ok := month[l.fold(w)]; ok {
+				if _, ok := month[l.Fold(w)]; ok {
 					t.Errorf("%s: %q is a weekday and a month", name, w)
 				}
 			}
@@ -190,7 +190,7 @@ func TestPackInflection(t *testing.T) {
 		"fr": {"révisions révision", "vélos vélo", "portes porte", "gâteaux gâteau", "chevaux cheval", "pneus pneu", "travaux travail", "bijoux bijou", "électriques électrique"},
 	} {
 		for _, pair := range pairs {
-			if a, b, _ := strings.Cut(pair, " "); !all[name].sameWord(a, b) || !all[name].sameWord(b, a) {
+			if a, b, _ := strings.Cut(pair, " "); !all[name].SameWord(a, b) || !all[name].SameWord(b, a) {
 				t.Errorf("%s: %s is no form of %s", name, a, b)
 			}
 		}
@@ -201,7 +201,7 @@ func TestPackInflection(t *testing.T) {
 		"fr": {"portes port", "prix pri", "bus bu", "bras bra", "avis avi", "lunettes lune", "pois poi", "ou où"},
 	} {
 		for _, pair := range pairs {
-			if a, b, _ := strings.Cut(pair, " "); all[name].sameWord(a, b) {
+			if a, b, _ := strings.Cut(pair, " "); all[name].SameWord(a, b) {
 				t.Errorf("%s: %s and %s are one word", name, a, b)
 			}
 		}
@@ -211,7 +211,7 @@ func TestPackInflection(t *testing.T) {
 // The lint refuses what would make the engine answer too much.
 func TestParsePackRefuses(t *testing.T) {
 	for name, l := range shippedPacks(t) {
-		text, err := jcs.Encode(l.pack)
+		text, err := jcs.Encode(l.Pack)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package answer
+package language
 
 import (
 	"embed"
@@ -122,13 +122,16 @@ type Suffix struct {
 //go:embed packs/*.json
 var packFiles embed.FS
 
-// packs reads the embedded packs once. They are part of the program: one that does not load makes every Compile fail.
-var packs = sync.OnceValues(func() (map[string]*language, error) {
+// Packs are the languages of the embedded packs, by their primary subtag; the map is not to be changed. The packs are part of the program and read once: one
+// that does not load makes every call fail.
+func Packs() (map[string]*Language, error) { return readPacks() }
+
+var readPacks = sync.OnceValues(func() (map[string]*Language, error) {
 	entries, err := packFiles.ReadDir("packs")
 	if err != nil {
 		return nil, errors.New("the embedded language packs cannot be listed")
 	}
-	out := map[string]*language{}
+	out := map[string]*Language{}
 	for _, e := range entries {
 		data, err := packFiles.ReadFile("packs/" + e.Name())
 		if err != nil {
@@ -141,7 +144,7 @@ var packs = sync.OnceValues(func() (map[string]*language, error) {
 		if e.Name() != p.Language+".json" {
 			return nil, fmt.Errorf("the language pack %s says that it is %q", e.Name(), p.Language)
 		}
-		out[p.Language] = newLanguage(p)
+		out[p.Language] = New(p)
 	}
 	return out, nil
 })
@@ -159,11 +162,13 @@ func ParsePack(data []byte) (*Pack, error) {
 	return &p, nil
 }
 
+// Weekdays are the keys of the days of the week, in the order of time.Weekday.
+var Weekdays = []string{"su", "mo", "tu", "we", "th", "fr", "sa"}
+
 // The closed sets of keys in a pack.
 var (
 	packFields    = []string{"price", "duration", "stock", "available", "hours", "phone", "email", "address"}
 	packOps       = []string{"lt", "le", "gt", "ge", "between"}
-	packWeekdays  = []string{"su", "mo", "tu", "we", "th", "fr", "sa"} // in the order of time.Weekday
 	packRelative  = []string{"now", "today", "tomorrow"}
 	packReasons   = []string{coverage.ReasonQuantifier, coverage.ReasonSubjective, coverage.ReasonUnknownWord}
 	packUnitCodes = []string{"s", "min", "h", "day", "mm", "cm", "m", "km", "mg", "g", "kg", "ml", "cl", "l", "%"}
@@ -182,7 +187,7 @@ func (p *Pack) lint() error {
 	}
 	for name, keys := range map[string]struct{ have, known []string }{
 		"fields": {keysOf(p.Fields), packFields}, "field_verbs": {keysOf(p.FieldVerbs), packFields}, "comparators": {keysOf(p.Comparators), packOps},
-		"weekdays": {keysOf(p.Weekdays), packWeekdays}, "relative_dates": {keysOf(p.RelativeDates), packRelative},
+		"weekdays": {keysOf(p.Weekdays), Weekdays}, "relative_dates": {keysOf(p.RelativeDates), packRelative},
 		"content_always": {keysOf(p.ContentAlways), packReasons}, "units": {keysOf(p.Units), packUnitCodes},
 	} {
 		for _, k := range keys.have {

@@ -1,4 +1,4 @@
-package answer
+package language
 
 import (
 	"strings"
@@ -9,16 +9,16 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// token is one word, number or sign of a text, with its place in the text as received.
-type token struct {
-	text       string // as received
-	word       string // NFKC, without case; "&" stands for itself
-	plain      string // word without the marks that the language of the question lets out
-	start, end int    // code points, half-open
-	from, to   int    // bytes, half-open
-	opaque     bool   // of one character that stands for several words: it is no word and no number
-	hyphen     bool   // a hyphen joins it to the token before
-	breaks     rune   // the strongest punctuation before it: 0, ',' (also : and an opening bracket), '.' or ';' (also ? ! and a new line)
+// Token is one word, number or sign of a text, with its place in the text as received.
+type Token struct {
+	Text       string // as received
+	Word       string // NFKC, without case; "&" stands for itself
+	Plain      string // word without the marks that the language of the question lets out
+	Start, End int    // code points, half-open
+	From, To   int    // bytes, half-open
+	Opaque     bool   // of one character that stands for several words: it is no word and no number
+	Hyphen     bool   // a hyphen joins it to the token before
+	Breaks     rune   // the strongest punctuation before it: 0, ',' (also : and an opening bracket), '.' or ';' (also ? ! and a new line)
 	apostrophe bool   // an apostrophe joins it to the token before
 }
 
@@ -112,10 +112,10 @@ func caseless(s string) string {
 	return cases.Fold().String(s)
 }
 
-// scan cuts a text into tokens. Contractions and possessives are the affair of a language: see language.tokens.
-func scan(s string) []token {
+// Scan cuts a text into tokens. Contractions and possessives are the affair of a language: see Language.Tokens.
+func Scan(s string) []Token {
 	m := compatible(s)
-	var out []token
+	var out []Token
 	var breaks rune
 	hyphen, apostrophe := false, false
 	for i := 0; i < len(m); {
@@ -149,7 +149,7 @@ func scan(s string) []token {
 			continue
 		}
 		t := &out[len(out)-1]
-		t.breaks, t.hyphen, t.apostrophe = breaks, hyphen, apostrophe
+		t.Breaks, t.Hyphen, t.apostrophe = breaks, hyphen, apostrophe
 		breaks, hyphen, apostrophe = 0, false, false
 	}
 	return out
@@ -157,8 +157,8 @@ func scan(s string) []token {
 
 // short reports whether a point at a byte offset ends an abbreviation such as St. or Dr. rather than a sentence. Reading on is the careful side: what then stands
 // together must fit together.
-func short(t token, at int) bool {
-	return t.to == at && utf8.RuneCountInString(t.word) <= 3 && !strings.ContainsAny(t.word, "0123456789")
+func short(t Token, at int) bool {
+	return t.To == at && utf8.RuneCountInString(t.Word) <= 3 && !strings.ContainsAny(t.Word, "0123456789")
 }
 
 // between notes what a rune between two tokens says about the next one.
@@ -206,17 +206,17 @@ func (m mapped) wordEnd(i int) int {
 	return j
 }
 
-func (m mapped) token(s string, i, j int, opaque bool) token {
+func (m mapped) token(s string, i, j int, opaque bool) Token {
 	from, to := m[i].from, m[j-1].to
-	t := token{text: s[from:to], start: m[i].start, end: m[j-1].end, from: from, to: to, opaque: opaque}
+	t := Token{Text: s[from:to], Start: m[i].start, End: m[j-1].end, From: from, To: to, Opaque: opaque}
 	if opaque {
-		t.word = "\x00" + t.text // equal to no published word but its own kind, which is looked up under no word
+		t.Word = "\x00" + t.Text // equal to no published word but its own kind, which is looked up under no word
 		return t
 	}
 	var word strings.Builder
 	for _, c := range m[i:j] {
 		word.WriteRune(c.r)
 	}
-	t.word = caseless(word.String())
+	t.Word = caseless(word.String())
 	return t
 }

@@ -1,4 +1,4 @@
-package answer
+package language
 
 import (
 	"slices"
@@ -7,18 +7,18 @@ import (
 )
 
 // stems are the words that a form may belong to under the rules of a language, without the form itself. Nothing is derived: a rule is applied once.
-func (l *language) stems(form string) []string {
-	if words, exception := l.pack.Inflection.Exceptions[form]; exception {
+func (l *Language) stems(form string) []string {
+	if words, exception := l.Pack.Inflection.Exceptions[form]; exception {
 		return words
 	}
-	for _, k := range l.pack.Inflection.Keep {
+	for _, k := range l.Pack.Inflection.Keep {
 		if strings.HasSuffix(form, k) {
 			return nil
 		}
 	}
 	var out []string
 	letters := utf8.RuneCountInString(form)
-	for _, r := range l.pack.Inflection.Rules {
+	for _, r := range l.Pack.Inflection.Rules {
 		if stem, ok := strings.CutSuffix(form, r.Suffix); ok && letters >= r.Min && stem != "" && !strings.ContainsAny(form, "0123456789") {
 			if word := stem + r.Replace; !slices.Contains(out, word) {
 				out = append(out, word)
@@ -28,20 +28,20 @@ func (l *language) stems(form string) []string {
 	return out
 }
 
-// fold writes a form without the marks that may be left out in typing.
-func (l *language) fold(form string) string {
+// Fold writes a form without the marks that may be left out in typing.
+func (l *Language) Fold(form string) string {
 	if l.folder == nil || ascii(form) {
 		return form
 	}
 	return l.folder.Replace(form)
 }
 
-// sameWord reports whether two forms are forms of one word: equal, or one is a form of the other. Two forms that only share a stem are not.
-func (l *language) sameWord(a, b string) bool {
+// SameWord reports whether two forms are forms of one word: equal, or one is a form of the other. Two forms that only share a stem are not.
+func (l *Language) SameWord(a, b string) bool {
 	if a == b {
 		return true
 	}
-	plainA, plainB := l.fold(a), l.fold(b)
+	plainA, plainB := l.Fold(a), l.Fold(b)
 	if plainA == plainB || l.formOf(a, plainB) || l.formOf(b, plainA) {
 		return true
 	}
@@ -49,20 +49,20 @@ func (l *language) sameWord(a, b string) bool {
 }
 
 // formOf reports whether form is an inflected form of word.
-func (l *language) formOf(form, word string) bool {
+func (l *Language) formOf(form, word string) bool {
 	for _, s := range l.stems(form) {
-		if l.fold(s) == word {
+		if l.Fold(s) == word {
 			return true
 		}
 	}
 	return false
 }
 
-// keys are under what a form is found: its own spelling and its stems, without marks.
-func (l *language) keys(form string) []string {
-	out := []string{l.fold(form)}
+// Keys are under what a form is found: its own spelling and its stems, without marks.
+func (l *Language) Keys(form string) []string {
+	out := []string{l.Fold(form)}
 	for _, s := range l.stems(form) {
-		if s = l.fold(s); !slices.Contains(out, s) {
+		if s = l.Fold(s); !slices.Contains(out, s) {
 			out = append(out, s)
 		}
 	}
