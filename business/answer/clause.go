@@ -14,6 +14,7 @@ type part struct {
 	inherited bool
 	negated   bool // a negation stands directly before it, function words and existence verbs apart
 	verbal    bool // of a negation: it negates the verb
+	moment    bool // of a state: with a time of day it may ask when the place opens or closes
 }
 
 // clause is one coordinated clause of a question.
@@ -28,6 +29,8 @@ type clause struct {
 	attached bool  // it starts with a preposition or a negation: it belongs to what stands beside it
 	self     []piece
 	pronoun  bool   // it has the pronoun of a question: it is more than a noun
+	caller   bool   // its subject is the caller
+	helped   bool   // it has an auxiliary that makes a verb of a state
 	bare     bool   // it has no function words but those that titles have too
 	reason   string // why a referring word in it has no antecedent: "" means that a record is missing
 }
@@ -59,6 +62,9 @@ func (r *reader) clauses(o *cover) []clause {
 		switch {
 		case p == nil:
 			current.take(r, i)
+			if wish := i+1 < len(r.tokens) && inside[i+1] != nil && inside[i+1].kind == language.KindCourtesy; r.l.Callers[r.tokens[i].Plain] && r.filler(i) && !wish {
+				current.caller = true
+			}
 			i++
 			continue
 		case p.kind == language.KindConjunction:
@@ -105,7 +111,7 @@ func (c *clause) absorb(o *clause, front bool) {
 	} else {
 		c.parts, c.loose, c.self = slices.Concat(c.parts, o.parts), slices.Concat(c.loose, o.loose), slices.Concat(c.self, o.self)
 	}
-	c.pronoun, c.bare = c.pronoun || o.pronoun, c.bare && o.bare
+	c.pronoun, c.caller, c.helped, c.bare = c.pronoun || o.pronoun, c.caller || o.caller, c.helped || o.helped, c.bare && o.bare
 }
 
 // listed reports whether a piece may be coordinated with another of its kind behind a preposition of its own.
@@ -121,6 +127,7 @@ func (c *clause) take(r *reader, i int) {
 		return
 	}
 	c.pronoun = c.pronoun || r.l.Subjects[t.Plain]
+	c.helped = c.helped || r.l.Auxiliaries[t.Plain]
 	c.bare = c.bare && r.l.Links[t.Plain]
 	c.verbal = c.verbal || len(c.parts) == 0 && !r.l.Links[t.Plain]
 }
@@ -143,12 +150,40 @@ func (r *reader) settle(all []clause) []clause {
 		c.joined, joined = joined, false
 		c.index = len(out)
 		c.negations(r)
+		c.verbs(r)
 		out = append(out, c)
 	}
 	for i := range out {
+		shareTime(out, i)
 		inherit(out, i)
 	}
 	return out
+}
+
+// shareTime gives two coordinated states one place and one time where only one of the clauses names it: "is Northgate open or closed on Sunday" asks nothing
+// about now, and nothing about other branches.
+func shareTime(all []clause, i int) {
+	state := func(p *part) bool { return p.kind == language.KindState }
+	if i == 0 || !all[i].joined || !all[i].has(state) || !all[i-1].has(state) {
+		return
+	}
+	before, c := &all[i-1], &all[i]
+	take := func(to, from *clause, which func(*part) bool) {
+		if to.has(which) {
+			return
+		}
+		for _, p := range from.parts {
+			if which(&p) {
+				p.inherited = true
+				to.parts = append(to.parts, p)
+			}
+		}
+	}
+	take(before, c, (*part).temporal)
+	take(c, before, (*part).temporal)
+	if !c.pronoun {
+		take(c, before, func(p *part) bool { return p.kind == language.KindPlace || p.kind == language.KindPlaceNoun })
+	}
 }
 
 // negations attaches each negation to what it negates.
@@ -172,6 +207,18 @@ func (c *clause) negations(r *reader) {
 			}
 			p.negated = true
 			break
+		}
+	}
+}
+
+// verbs takes from the verbs of existence what they do not say when the caller is their subject ("can I sell you"), and marks the states that are verbs.
+func (c *clause) verbs(r *reader) {
+	for i := range c.parts {
+		switch p := &c.parts[i]; {
+		case p.kind == language.KindVerb && c.caller && !r.l.Obtain[r.tokens[p.from].Plain]:
+			p.role &^= language.RoleExist
+		case p.kind == language.KindState:
+			p.moment = c.helped || r.l.StateVerbs[r.tokens[p.from].Plain]
 		}
 	}
 }
@@ -239,7 +286,7 @@ func (c *clause) predicate() []part {
 // trailing is what stands behind the last of several coordinated nouns and may be said of all of them: "a drill and a hammer at Northgate". It is empty for a
 // clause that is a question of its own.
 func (c *clause) trailing() []part {
-	if c.verbal || c.pronoun || len(c.parts) == 0 || !c.parts[0].noun() {
+	if c.verbal || c.pronoun || len(c.parts) == 0 || !c.parts[0].noun() && c.parts[0].kind != language.KindState {
 		return nil
 	}
 	own := clause{}
@@ -251,7 +298,7 @@ func (c *clause) trailing() []part {
 	place := func(p *part) bool { return p.kind == language.KindPlace || p.kind == language.KindPlaceNoun }
 	if !own.has(func(p *part) bool { return p.noun() && !place(p) }) {
 		place = func(*part) bool { return false } // a place is the noun itself
-		if !own.has((*part).noun) {
+		if !own.has((*part).noun) && !own.has((*part).temporal) {
 			return nil
 		}
 	}

@@ -23,7 +23,8 @@ type piece struct {
 	date     hours.Date
 	pair     int    // of a field pattern: the token at which its other part starts, -1 without one
 	raw      string // of a criterion: its value as it was written
-	address  bool   // directly after the pronoun of a question: a type word there is a verb
+	address  bool   // directly after the pronoun of a question to the business: a type word there is a verb
+	equated  bool   // directly after a copula: the question says that something is it
 }
 
 // The caps of one question. Beyond them it is refused, never answered in part.
@@ -67,7 +68,7 @@ func (r *reader) add(p piece) {
 		have.values = merge(have.values, p.values)
 		return
 	}
-	p.address = p.from > 0 && r.l.Subjects[r.tokens[p.from-1].Plain] && r.tokens[p.from].Breaks == 0
+	p.address, p.equated = r.addressed(p.from) && !r.l.Callers[r.tokens[p.from-1].Plain], r.equated(p.from)
 	r.at[key] = len(r.pieces)
 	r.pieces = append(r.pieces, p)
 }
@@ -291,7 +292,7 @@ func (r *reader) sameSet(i, j int) {
 	for _, s := range sets {
 		slices.Sort(s)
 		for _, id := range r.c.lexicon.sets[setKey(s)] {
-			if !r.c.lexicon.entries[id].elided {
+			if e := &r.c.lexicon.entries[id]; !e.elided && (!r.predicate(i, j) || r.inOrder(e, i, j) || r.doing(e, i)) {
 				r.entry(id, i, j, matchSameSet, 0)
 			}
 		}

@@ -113,7 +113,7 @@ func (a *asking) evaluate(cl *clause) *result {
 		evaluators[as.shape.name](a, as, r)
 	}
 	a.account(cl, as, r)
-	if !r.established && len(r.gaps) == 0 && len(r.open) == 0 {
+	if len(cl.parts) > 0 && !r.established && len(r.gaps) == 0 && len(r.open) == 0 {
 		a.gapAt(r, cl.from, cl.to, coverage.ReasonNotPublished) // understood, and there is no such record
 	}
 	if len(r.open) > 0 {
@@ -442,6 +442,10 @@ func (a *asking) exists(as *assignment, r *result) {
 	verdict := coverage.VerdictTrue
 	if s.single {
 		verdict = coverage.VerdictUnknown
+	}
+	if p := s.span; !s.single && as.part(slotExist, slotTypeVerb) == nil && !p.inherited && (as.clause.caller || p.equated) {
+		verdict = coverage.VerdictUnknown // without a verb, what the caller may do and what something is are no questions about existence: "can I change tyres"
+		a.gapAt(r, p.from, p.to, coverage.ReasonRelationNotPublished)
 	}
 	if s.typ != "" {
 		r.propositions = append(r.propositions, coverage.Proposition{Clause: r.clause, Shape: "S1", Asked: a.asked(s.span), Subject: coverage.Subject{Publisher: a.publication.Slug, Type: s.typ}, Verdict: verdict})

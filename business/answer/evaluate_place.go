@@ -325,8 +325,13 @@ func (a *asking) stateOpen(as *assignment, p int, o opening, r *result) {
 			a.holiday(h, p, r)
 		}
 	}
-	if o.verdict == coverage.VerdictUnknown && value != nil && o.reason != "" {
+	if as.clause.caller {
+		a.gapAt(r, state.from, state.to, coverage.ReasonRelationNotPublished) // "can I open a shop at Harbour"
+	} else if o.verdict == coverage.VerdictUnknown && value != nil && o.reason != "" {
 		word := as.part(slotDay, slotTime, slotState)
+		if o.moment.minute >= 0 && o.reason == coverage.ReasonRelationNotPublished {
+			word = as.part(slotTime)
+		}
 		a.gapAt(r, word.from, word.to, o.reason)
 	}
 	if o.verdict != coverage.VerdictUnknown {
@@ -349,19 +354,7 @@ func (a *asking) judgeOpen(as *assignment, p *place) opening {
 	if o.moment, o.reason = a.when(as, p); o.reason != "" {
 		return o
 	}
-	var result hours.Result
-	switch m := o.moment; {
-	case m.now:
-		result = p.hours.At(a.call.Now, p.zone, a.calendar)
-	case m.minute >= 0 && m.byDay:
-		result, _ = p.hours.Weekday(m.weekday, m.minute, a.today(p))
-	case m.minute >= 0 && m.date.Day == 0:
-		result = a.everyDay(p, m.minute)
-	case m.minute >= 0:
-		result, _ = p.hours.On(m.date, m.minute, a.calendar)
-	default:
-		result = a.openDay(p, m)
-	}
+	result := a.stateAt(p, o.moment)
 	switch result.State {
 	case hours.Open:
 		o.verdict = coverage.VerdictTrue
@@ -374,7 +367,30 @@ func (a *asking) judgeOpen(as *assignment, p *place) opening {
 	if as.part(slotState).values[0] == "closed" {
 		o.verdict = negate(o.verdict)
 	}
+	if before := o.moment; o.verdict == coverage.VerdictTrue && as.part(slotState).moment && before.minute >= 0 {
+		before.minute--
+		if before.minute < 0 || a.stateAt(p, before).State == result.State {
+			o.verdict, o.reason = coverage.VerdictUnknown, coverage.ReasonRelationNotPublished // it is open then, and does not open then
+		}
+	}
 	return o
+}
+
+// stateAt is whether a location is open at a moment.
+func (a *asking) stateAt(p *place, m moment) (result hours.Result) {
+	switch {
+	case m.now:
+		result = p.hours.At(a.call.Now, p.zone, a.calendar)
+	case m.minute >= 0 && m.byDay:
+		result, _ = p.hours.Weekday(m.weekday, m.minute, a.today(p))
+	case m.minute >= 0 && m.date.Day == 0:
+		result = a.everyDay(p, m.minute)
+	case m.minute >= 0:
+		result, _ = p.hours.On(m.date, m.minute, a.calendar)
+	default:
+		result = a.openDay(p, m)
+	}
+	return result
 }
 
 func (a *asking) today(p *place) hours.Date {

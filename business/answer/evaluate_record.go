@@ -226,6 +226,19 @@ func (r *result) unknown(p coverage.Proposition, reason string) {
 	r.gap(g)
 }
 
+// oneOf reports whether a type asks for one record that fits: "is there a room with a balcony". What is said of "your rooms", and of rooms in front of the verb
+// ("do rooms have a balcony"), is said of all of them.
+func (a *asking) oneOf(as *assignment) bool {
+	typ, exist := as.part(slotType), as.part(slotExist)
+	if exist == nil || typ == nil {
+		return !as.whole()
+	}
+	if typ.from > 0 && a.l.Definites[a.tokens[typ.from-1].Plain] {
+		return false
+	}
+	return exist.from < typ.from || typ.from > as.clause.from && !a.l.Auxiliaries[a.tokens[typ.from-1].Plain]
+}
+
 // existential is true when one candidate is and none is unknown, false when all are.
 func (a *asking) existential(s subjects, r *result, judge func(int) (coverage.Proposition, stated, string)) {
 	verdict := coverage.VerdictFalse
@@ -274,7 +287,7 @@ func (a *asking) recordAttribute(as *assignment, r *result) {
 	if p.kind == language.KindProfile {
 		keys = p.bools
 	}
-	a.verdicts(s, r, as.part(slotExist) != nil || !as.whole(), func(i int) (coverage.Proposition, stated, string) { return a.boolOf(i, keys, p) })
+	a.verdicts(s, r, a.oneOf(as), func(i int) (coverage.Proposition, stated, string) { return a.boolOf(i, keys, p) })
 }
 
 // boolOf judges yes/no attributes of a record that one word names: they agree or are unknown.
@@ -304,7 +317,7 @@ func (a *asking) comparison(as *assignment, r *result) {
 	}
 	p, field := as.part(slotComparison), a.comparedField(as)
 	a.criterion(p, field, r)
-	a.verdicts(s, r, as.part(slotExist) != nil || !as.whole(), func(i int) (coverage.Proposition, stated, string) { return a.compared(i, field, p) })
+	a.verdicts(s, r, a.oneOf(as), func(i int) (coverage.Proposition, stated, string) { return a.compared(i, field, p) })
 }
 
 // criterion repeats a comparison with the caller's values.

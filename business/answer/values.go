@@ -288,8 +288,10 @@ func decide(v *interval, op string, a, b *big.Rat) (verdict, reason string) {
 	case "ge":
 		yes, no = lowAtLeast(a, false), highAtMost(a, true)
 	case "between":
+		if a.Cmp(b) > 0 {
+			return coverage.VerdictUnknown, coverage.ReasonUnknownValue // between 150 and 100: nothing, or what is between 100 and 150
+		}
 		yes, no = lowAtLeast(a, false) && highAtMost(b, false), highAtMost(a, true) || lowAtLeast(b, true)
-		no = no || a.Cmp(b) > 0
 	}
 	switch {
 	case no:

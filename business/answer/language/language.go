@@ -20,6 +20,12 @@ type Language struct {
 	Prepositions map[string]bool
 	NameCues     map[string]bool
 	And          map[string]bool
+	Callers      map[string]bool
+	Obtain       map[string]bool // verbs of existence that the caller may have
+	Copulas      map[string]bool
+	Definites    map[string]bool
+	StateVerbs   map[string]bool // states that are verbs
+	Auxiliaries  map[string]bool // make verbs of states
 
 	folder  *strings.Replacer   // nil when no mark may be left out
 	phrases map[string][]Phrase // by their first word, longest first
@@ -54,7 +60,8 @@ func New(p *Pack) *Language {
 	}
 	l.Function, l.Core, l.Links = l.set(p.FunctionWords), l.set(p.CoreFunctionWords), l.set(p.Links)
 	l.Subjects, l.NameCues, l.And = l.set(p.Subjects), l.set(p.NameCues), l.set(p.Conjunctions.And)
-	l.Prepositions = l.set(p.Prepositions)
+	l.Prepositions, l.Callers, l.Obtain = l.set(p.Prepositions), l.set(p.Callers), l.set(p.ObtainVerbs)
+	l.Copulas, l.Definites, l.StateVerbs, l.Auxiliaries = l.set(p.Copulas), l.set(p.Definites), l.set(p.States.Verbs), l.set(p.States.Auxiliaries)
 	for _, literal := range keysOf(p.Numbers) {
 		for _, w := range p.Numbers[literal] {
 			l.numbers[l.Fold(w)] = literal
@@ -266,7 +273,7 @@ func (p *Pack) phrases() iter.Seq[string] {
 	lists := [][]string{
 		p.FunctionWords, p.Prepositions, p.ForbiddenFunctionWords, p.Courtesies, p.Links, p.Subjects, p.Selectors, p.LocationNouns, p.ExistVerbs, p.ListVerbs, p.States.Open,
 		p.States.Closed, p.Nearest, p.FreeWords, p.Negations, p.Conjunctions.And, p.Conjunctions.Or, p.Anaphora, p.Holidays, p.WhUnsupported, p.NameCues,
-		p.Clock.Morning, p.Clock.Afternoon, p.Clock.Hour, p.LegalSuffixes,
+		p.Clock.Morning, p.Clock.Afternoon, p.Clock.Hour, p.LegalSuffixes, p.Callers, p.ObtainVerbs, p.Copulas, p.Definites, p.States.Verbs, p.States.Auxiliaries,
 	}
 	lists = append(lists, p.Months...)
 	maps := []map[string][]string{p.Fields, p.FieldVerbs, p.Weekdays, p.RelativeDates, p.Numbers, p.Units, p.Currencies, p.ContentAlways, p.Taxonomies}

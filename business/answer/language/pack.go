@@ -35,6 +35,14 @@ type Pack struct {
 	Links []string `json:"links"`
 	// Subjects are the pronouns after which a type word is a verb ("do you service Audi").
 	Subjects []string `json:"subjects"`
+	// Callers are the function words that make the caller the subject ("can I"). A verb of existence then says what the business offers only when it is one of
+	// ObtainVerbs: "can I get", not "can I sell you".
+	Callers     []string `json:"callers"`
+	ObtainVerbs []string `json:"obtain_verbs"`
+	// Copulas are the function words that say what something is: "is the room double" is no question about whether there is a double room.
+	Copulas []string `json:"copulas"`
+	// Definites are the function words before which a category word means this business: "the hotel", "your hotel".
+	Definites []string `json:"definites"`
 	// Selectors ask for all records of a type, or introduce a field or a list: which, what. Elsewhere they are a question this engine cannot answer.
 	Selectors []string `json:"selectors"`
 
@@ -81,10 +89,13 @@ type Pack struct {
 	Taxonomies    map[string][]string `json:"taxonomy_words"` // words for the terms of the shipped taxonomies, by "taxonomy/term": {"languages/german":["german"]}
 }
 
-// States are the words for open and closed.
+// States are the words for open and closed. Verbs are those of them that also say the moment at which a place opens ("abren a las 10"), Auxiliaries the
+// function words that make a verb of any of them ("do you open at 10").
 type States struct {
-	Open   []string `json:"open"`
-	Closed []string `json:"closed"`
+	Open        []string `json:"open"`
+	Closed      []string `json:"closed"`
+	Verbs       []string `json:"verbs"`
+	Auxiliaries []string `json:"auxiliaries"`
 }
 
 // Conjunctions are the coordinating words.

@@ -66,6 +66,7 @@ func TestPacksAreComplete(t *testing.T) {
 			"function_words": p.FunctionWords, "core_function_words": p.CoreFunctionWords, "forbidden_function_words": p.ForbiddenFunctionWords, "courtesies": p.Courtesies,
 			"links": p.Links, "subjects": p.Subjects, "selectors": p.Selectors, "location_nouns": p.LocationNouns, "exist_verbs": p.ExistVerbs, "list_verbs": p.ListVerbs,
 			"open": p.States.Open, "closed": p.States.Closed, "nearest": p.Nearest, "free_words": p.FreeWords, "negations": p.Negations, "and": p.Conjunctions.And,
+			"callers": p.Callers, "obtain_verbs": p.ObtainVerbs, "copulas": p.Copulas, "definites": p.Definites,
 			"or": p.Conjunctions.Or, "anaphora": p.Anaphora, "holidays": p.Holidays, "wh_unsupported": p.WhUnsupported, "legal_suffixes": p.LegalSuffixes, "hour": p.Clock.Hour,
 		} {
 			if len(list) == 0 {
@@ -120,9 +121,25 @@ func TestFunctionWordsHaveNoContent(t *testing.T) {
 				}
 			}
 		}
-		for _, w := range slices.Concat(p.Links, p.Subjects, p.NameCues) {
+		for _, w := range slices.Concat(p.Links, p.Subjects, p.NameCues, p.Callers, p.Copulas, p.Definites, p.States.Auxiliaries) {
 			if !function[l.Fold(w)] && !strings.Contains(w, " ") && !slices.Contains(p.Anaphora, w) {
-				t.Errorf("%s: %q of links, subjects or name_cues is no function word", name, w)
+				t.Errorf("%s: %q of links, subjects, name_cues, callers, copulas, definites or auxiliaries is no function word", name, w)
+			}
+		}
+	}
+}
+
+// What narrows a list of the pack stands in that list: a form that stood only here would never be read.
+func TestNarrowingWordsAreKnown(t *testing.T) {
+	for name, l := range shippedPacks(t) {
+		for _, w := range l.Pack.ObtainVerbs {
+			if !slices.Contains(l.Pack.ExistVerbs, w) {
+				t.Errorf("%s: %q of obtain_verbs is not in exist_verbs", name, w)
+			}
+		}
+		for _, w := range l.Pack.States.Verbs {
+			if !slices.Contains(slices.Concat(l.Pack.States.Open, l.Pack.States.Closed), w) {
+				t.Errorf("%s: %q of the verbs of states is no state", name, w)
 			}
 		}
 	}

@@ -1,0 +1,54 @@
+package answer
+
+import "slices"
+
+// addressed reports whether token i stands directly after the pronoun of a question.
+func (r *reader) addressed(i int) bool {
+	return i > 0 && r.l.Subjects[r.tokens[i-1].Plain] && r.tokens[i].Breaks == 0
+}
+
+// equated reports whether token i stands behind a copula, articles and the pronoun of a question apart.
+func (r *reader) equated(i int) bool {
+	for ; i > 0 && r.tokens[i].Breaks == 0 && r.filler(i-1); i-- {
+		if r.l.Copulas[r.tokens[i-1].Plain] {
+			return true
+		}
+		if w := r.tokens[i-1].Plain; !r.l.Links[w] && !r.l.Subjects[w] {
+			return false
+		}
+	}
+	return false
+}
+
+// predicate reports whether the words of a title, in another order, may say something of one another here: behind a copula ("is the room double") or in the
+// place of a verb ("do you screw wood"). A preposition between them makes one noun of them again ("is the exam of the eye").
+func (r *reader) predicate(i, j int) bool {
+	for k := i; k < j; k++ {
+		if r.filler(k) && r.l.Prepositions[r.tokens[k].Plain] {
+			return false
+		}
+	}
+	return r.addressed(i) || r.equated(i)
+}
+
+// doing reports whether token i stands in the place of a verb and is the head of a title as it is written: "do you repair glasses" asks for a glasses repair.
+func (r *reader) doing(e *entry, i int) bool {
+	return r.addressed(i) && slices.ContainsFunc(r.found[i], func(f known) bool { return f.exact && f.word == e.head })
+}
+
+// inOrder reports whether the content words of a window stand in the order in which the entry has them.
+func (r *reader) inOrder(e *entry, i, j int) bool {
+	for _, w := range e.words {
+		if !slices.Contains(e.set, w) {
+			continue
+		}
+		for i < j && r.filler(i) {
+			i++
+		}
+		if i == j || !slices.ContainsFunc(r.found[i], func(f known) bool { return f.word == w }) {
+			return false
+		}
+		i++
+	}
+	return true
+}
