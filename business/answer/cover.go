@@ -350,6 +350,7 @@ func (r *reader) reference() {
 			return q.from <= p.from && q.to >= p.to && q.match.full() && (q.kind == language.KindRecord || q.kind == language.KindTerm || q.kind == language.KindProfile || q.kind == language.KindBool)
 		})
 	})
+	r.premises()
 	name := r.l.Tokens(r.c.publication.Profile.DisplayName)
 	for i := 1; i < len(r.tokens); i++ {
 		if !r.l.NameCues[r.tokens[i-1].Plain] || r.tokens[i].Breaks != 0 {

@@ -1,6 +1,10 @@
 package answer
 
-import "slices"
+import (
+	"slices"
+
+	"sayso/business/answer/language"
+)
 
 // addressed reports whether token i stands directly after the pronoun of a question.
 func (r *reader) addressed(i int) bool {
@@ -49,6 +53,43 @@ func (r *reader) inOrder(e *entry, i, j int) bool {
 			return false
 		}
 		i++
+	}
+	return true
+}
+
+// premises makes a reference of the publisher's category behind a definite word, where it is the subject ("does the hotel have a pool") or where something is
+// ("at the hotel"). The object of a verb ("do you have the hotel") and what something is near, for or about stay words that are not established.
+func (r *reader) premises() {
+	all := slices.Clone(r.pieces)
+	for _, p := range all {
+		if p.kind != language.KindCategory || p.match != matchExact || p.from == 0 || r.tokens[p.from].Breaks != 0 {
+			continue
+		}
+		other := func(q piece) bool { return q.kind != language.KindCategory && q.from <= p.from && q.to >= p.to }
+		if d := r.tokens[p.from-1].Plain; r.l.Definites[d] && r.filler(p.from-1) && !slices.ContainsFunc(all, other) && (r.l.NameCues[d] || r.subject(p.from-1)) {
+			r.pieces = append(r.pieces, piece{kind: language.KindSelf, from: p.from, to: p.to, pair: -1})
+		}
+	}
+}
+
+// subject reports whether what starts at token i is what its clause is about, or where: nothing else is its subject and no preposition but one that says where
+// stands before it.
+func (r *reader) subject(i int) bool {
+	if i == 0 || r.tokens[i].Breaks != 0 {
+		return true
+	}
+	if before := r.tokens[i-1].Plain; r.l.NameCues[before] && r.l.Prepositions[before] {
+		return true
+	} else if r.l.Prepositions[before] {
+		return false
+	}
+	for k := i - 1; k >= 0; k-- {
+		if r.l.Subjects[r.tokens[k].Plain] {
+			return false
+		}
+		if r.tokens[k].Breaks != 0 {
+			break
+		}
 	}
 	return true
 }
