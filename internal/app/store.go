@@ -62,6 +62,10 @@ type Reader interface {
 	// Audit lists at most limit rows behind sequence number after; slug "" lists all. Numbers rise in the order of commits within a publisher; over all
 	// publishers they may have gaps, and of two acts that overlap the lower number may become visible later.
 	Audit(ctx context.Context, slug string, after int64, limit int) ([]AuditRow, error)
+	// Readings lists live readings in the order of (stream, type, id, location) as bytes. stream "" takes every stream, typ "" every subject and none, and
+	// location "" every location and none; id belongs to typ.
+	Readings(ctx context.Context, slug, stream, typ, id, location string) ([]ReadingRow, error)
+	CountReadings(ctx context.Context, slug string) (int, error)
 }
 
 // Writer changes the registry inside one transaction. A row of a publisher that does not exist is ErrNotFound, and nothing of the transaction is committed
@@ -72,6 +76,9 @@ type Writer interface {
 	// Every act begins with it, so that two acts on one publisher are one after the other. The publisher may be inserted later in the same transaction; a
 	// head without a publisher in the end makes Update fail with ErrNotFound.
 	Advance(ctx context.Context, slug string) (uint64, error)
+	// Hold takes the head of a publisher as Advance does and returns the revision as it stands: for acts that change nothing that documents are made of, so
+	// that they are in the order of commits with the others and nobody reloads. A publisher that does not exist is ErrNotFound.
+	Hold(ctx context.Context, slug string) (uint64, error)
 	InsertPublisher(ctx context.Context, row *PublisherRow) error // ErrExists when the slug was ever used
 	UpdatePublisher(ctx context.Context, row *PublisherRow) error
 	// PutRecords inserts or replaces rows and returns how many were written.
@@ -87,6 +94,13 @@ type Writer interface {
 	DeleteHost(ctx context.Context, host string) error
 	PutToken(ctx context.Context, row *TokenRow) error // inserts, or replaces by hash
 	AppendAudit(ctx context.Context, row *AuditRow) error
+	// PutReading inserts a reading or replaces an older one of the same (stream, type, id, location). It is false, and nothing changes, where one stands that
+	// was observed at the same microsecond or later.
+	PutReading(ctx context.Context, slug string, row *ReadingRow) (bool, error)
+	// DeleteReadings deletes the readings of a stream at a location; "" takes every one, with a location or without.
+	DeleteReadings(ctx context.Context, slug, stream, location string) error
+	// PruneReadings deletes the readings about records that are not there.
+	PruneReadings(ctx context.Context, slug string) error
 }
 
 // PublisherRow is a publisher as it is stored. Documents are canonical JSON (package jcs where no literal matters, else as stated).
@@ -126,6 +140,16 @@ type RecordRow struct {
 	Leaf      business.Leaf
 	UpdatedAt time.Time
 	Body      []byte
+}
+
+// ReadingRow is the latest live reading of one stream, subject and location. What it means is in the stream's declaration in the publisher's schema.
+type ReadingRow struct {
+	Stream     string
+	Type, ID   string    // of the record it is about, "" where the stream has no subject
+	Location   string    // "" where the stream is not scoped by location
+	Value      jcs.Raw   // JSON as it was received: numbers are literals
+	ObservedAt time.Time // by the source
+	ReceivedAt time.Time // by the registry
 }
 
 // KeyRow is a publisher key. The private half lies in the key folder or in an external signer, never here.

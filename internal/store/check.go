@@ -8,6 +8,7 @@ import (
 	"iter"
 	"strings"
 
+	"sayso/business"
 	"sayso/internal/app"
 	"sayso/jcs"
 )
@@ -24,6 +25,7 @@ var invariants = []struct{ broken, sql string }{
 	{"proofs have no publisher", "SELECT count(*) FROM proofs x LEFT JOIN publishers p ON p.slug = x.publisher WHERE p.slug IS NULL"},
 	{"verifications have no publisher", "SELECT count(*) FROM verifications v LEFT JOIN publishers p ON p.slug = v.publisher WHERE p.slug IS NULL"},
 	{"hosts have no publisher", "SELECT count(*) FROM hosts x LEFT JOIN publishers p ON p.slug = x.publisher WHERE p.slug IS NULL"},
+	{"readings have no publisher", "SELECT count(*) FROM readings x LEFT JOIN publishers p ON p.slug = x.publisher WHERE p.slug IS NULL"},
 	{"revocation lists have a gap", "SELECT count(*) FROM (SELECT publisher FROM revocations GROUP BY publisher HAVING max(position) <> count(*) OR min(position) <> 1) gaps"},
 	{"revocation lists have no head", "SELECT count(*) FROM revocations r LEFT JOIN heads h ON h.slug = r.publisher WHERE h.slug IS NULL"},
 	{"tokens have no owner", "SELECT count(*) FROM tokens t LEFT JOIN heads h ON h.slug = t.publisher WHERE h.slug IS NULL"},
@@ -102,6 +104,14 @@ func (r *Reader) readThrough(ctx context.Context, slug string) error {
 	keep(r.Keys(ctx, slug))
 	keep(r.Proofs(ctx, slug))
 	keep(r.Verifications(ctx, slug))
+	readings, err := r.Readings(ctx, slug, "", "", "", "")
+	errs = append(errs, err)
+	for _, row := range readings {
+		if _, err := business.Canon(row.Value); err != nil {
+			errs = append(errs, damaged("the value of a reading of %s, stream %q, is no JSON", slug, row.Stream))
+			break
+		}
+	}
 	errs = append(errs, drain(r.Records(ctx, slug, "", "", "")))
 	return errors.Join(errs...)
 }

@@ -14,8 +14,9 @@ import (
 
 // Bounds of texts that are part of a key, in bytes: what every engine can index.
 const (
-	maxName = 255
-	maxID   = 1024
+	maxName   = 255
+	maxID     = 1024
+	maxStream = 64 // a reading's key holds two ids, and PostgreSQL indexes at most 2704 bytes
 )
 
 // storable reports whether both engines can hold a text. What they cannot hold is not there either.

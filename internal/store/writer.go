@@ -63,23 +63,34 @@ func (w *Writer) put(ctx context.Context, what, sql string, values []any, err er
 // Advance implements app.Writer. The head of a publisher that is inserted later in the same transaction may be taken before; a head that has no publisher
 // in the end makes Update fail with app.ErrNotFound.
 func (w *Writer) Advance(ctx context.Context, slug string) (uint64, error) {
-	const what = "take the head of a publisher"
-	var e encoder
-	if e.text("the slug", slug); e.err != nil || len(slug) > maxName {
-		return 0, app.ErrNotFound
-	}
-	if err := w.s.Claim(slug); err != nil {
-		return 0, w.fail(ctx, what, err)
-	}
-	var revision uint64
-	read := func(scan scanner) error { return scan(&revision) }
-	err := w.one(ctx, what, "UPDATE heads SET revision = revision + 1 WHERE slug = $1 RETURNING revision", []any{slug}, read)
-	if err != app.ErrNotFound {
+	revision, err := w.take(ctx, slug, 1)
+	if err != app.ErrNotFound || !isName(slug) {
 		return revision, err
 	}
 	w.created = append(w.created, slug)
-	_, err = w.exec(ctx, what, "INSERT INTO heads (slug, revision) VALUES ($1, 1)", slug)
+	_, err = w.exec(ctx, takeHead, "INSERT INTO heads (slug, revision) VALUES ($1, 1)", slug)
 	return 1, err
+}
+
+// Hold implements app.Writer. The row is written, so that the engine treats it as any other act on the head.
+func (w *Writer) Hold(ctx context.Context, slug string) (uint64, error) { return w.take(ctx, slug, 0) }
+
+const takeHead = "take the head of a publisher"
+
+// isName reports whether a text may be a slug; "" is the registry's.
+func isName(slug string) bool { return storable(slug) && len(slug) <= maxName }
+
+// take takes a head, adds to its revision and returns it.
+func (w *Writer) take(ctx context.Context, slug string, more int64) (revision uint64, err error) {
+	if !isName(slug) {
+		return 0, app.ErrNotFound
+	}
+	if err := w.s.Claim(slug); err != nil {
+		return 0, w.fail(ctx, takeHead, err)
+	}
+	err = w.one(ctx, takeHead, "UPDATE heads SET revision = revision + $2 WHERE slug = $1 RETURNING revision", []any{slug, more},
+		func(scan scanner) error { return scan(&revision) })
+	return revision, err
 }
 
 // InsertPublisher implements app.Writer.

@@ -101,7 +101,7 @@ func TestFixtureOfSchema1(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		storetest.Fill(t, s)
+		storetest.Fill1(t, s)
 		s.Close()
 		out, err := exec.Command("pg_dump", "--inserts", "--no-owner", "--no-privileges", address).Output()
 		if err != nil {
@@ -137,8 +137,10 @@ func TestFixtureOfSchema1(t *testing.T) {
 	conn.Conn().Close(ctx) // the dump changes settings of its session
 	conn.Release()
 	s := open(t, address)
-	storetest.Filled(t, s)
+	storetest.Filled1(t, s)
 	if err := s.Check(ctx); err != nil {
 		t.Error(err)
 	}
+	storetest.FillReadings(t, s)
+	storetest.Filled(t, s)
 }

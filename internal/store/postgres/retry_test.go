@@ -25,7 +25,7 @@ func TestBesideAnotherProcess(t *testing.T) {
 func TestSerialisationFailureAtEveryStatement(t *testing.T) {
 	ctx := t.Context()
 	s := open(t, pgtest.Database(t))
-	tables := []string{"operations", "heads", "publishers", "records", "publisher_keys", "registry_keys", "revocations", "proofs", "verifications", "hosts", "tokens", "audit"}
+	tables := []string{"operations", "heads", "publishers", "records", "publisher_keys", "registry_keys", "revocations", "proofs", "verifications", "hosts", "tokens", "readings", "audit"}
 	run := func(statement string, args ...any) {
 		t.Helper()
 		if _, err := s.Pool().Exec(ctx, statement, args...); err != nil {

@@ -144,7 +144,7 @@ func TestMigration(t *testing.T) {
 		t.Errorf("schema %d, %v", schema, err)
 	}
 	newer.Close()
-	for _, name := range []string{".schema-1.bak", ".schema-1-2.bak"} {
+	for _, name := range []string{".schema-2.bak", ".schema-2-2.bak"} {
 		copied := open(t, path+name)
 		storetest.Filled(t, copied)
 		copied.Close()
@@ -282,6 +282,8 @@ func TestCheckFindsDamage(t *testing.T) {
 		"DELETE FROM revocations WHERE publisher = 'full' AND position = 1":                       "a gap",
 		"UPDATE records SET body = x'00' WHERE id = 'b'":                                          "no JSON object",
 		"UPDATE publisher_keys SET entry = CAST('{\"kid\":\"other\"}' AS BLOB)":                   "another kid",
+		"DELETE FROM publishers WHERE slug = 'full' -- ":                                          "readings have no publisher",
+		"UPDATE readings SET value = x'00' WHERE stream = 'queue'":                                "no JSON",
 		"UPDATE registry_keys SET entry = CAST('{\"kid\":\"x\",\"kid\":\"registry-1\"}' AS BLOB)": "damaged",
 	} {
 		s := open(t, filepath.Join(t.TempDir(), "sayso.db"))
@@ -326,7 +328,7 @@ func TestFixtureOfSchema1(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		storetest.Fill(t, s)
+		storetest.Fill1(t, s)
 		s.Close()
 		data, err := os.ReadFile(path)
 		if err := errors.Join(err, os.MkdirAll("testdata", 0o755), os.WriteFile(fixture, data, 0o644), os.Remove(path)); err != nil {
@@ -341,8 +343,13 @@ func TestFixtureOfSchema1(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := open(t, path)
-	storetest.Filled(t, s)
+	storetest.Filled1(t, s)
 	if err := s.Check(t.Context()); err != nil {
 		t.Error(err)
 	}
+	if _, err := os.Stat(path + ".schema-1.bak"); err != nil {
+		t.Errorf("no copy of the older schema: %v", err)
+	}
+	storetest.FillReadings(t, s)
+	storetest.Filled(t, s)
 }

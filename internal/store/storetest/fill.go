@@ -52,6 +52,7 @@ type contents struct {
 	Verifications map[string][]app.VerificationRow
 	Hosts         map[string]string
 	Tokens        map[string][]app.TokenRow
+	Readings      map[string][]app.ReadingRow
 	Audit         []app.AuditRow
 }
 
@@ -61,7 +62,8 @@ func dump(t testing.TB, s app.Store) contents {
 	ctx := context.Background()
 	c := contents{Records: map[string][]app.RecordRow{}, Leaves: map[string][]app.RecordRow{}, Counts: map[string][]business.TypeCount{},
 		Keys: map[string][]app.KeyRow{}, Revocations: map[string][]business.RevocationEntry{}, Proofs: map[string][]app.ProofRow{},
-		ByHost: map[string][]app.ProofRow{}, Verifications: map[string][]app.VerificationRow{}, Tokens: map[string][]app.TokenRow{}}
+		ByHost: map[string][]app.ProofRow{}, Verifications: map[string][]app.VerificationRow{}, Tokens: map[string][]app.TokenRow{},
+		Readings: map[string][]app.ReadingRow{}}
 	var err error
 	c.Heads, err = s.Heads(ctx)
 	ok(t, err)
@@ -79,6 +81,8 @@ func dump(t testing.TB, s app.Store) contents {
 			}
 			c.Verifications[slug] = must(r.Verifications(ctx, slug))(t)
 			c.Tokens[slug] = must(r.Tokens(ctx, slug))(t)
+			c.Readings[slug] = must(r.Readings(ctx, slug, "", "", "", ""))(t)
+			same(t, must(r.CountReadings(ctx, slug))(t), len(c.Readings[slug]))
 		}
 		c.RegistryKeys = must(r.RegistryKeys(ctx))(t)
 		c.Due = must(r.ProofsDue(ctx, day.Add(24*time.Hour), 100))(t)
@@ -119,6 +123,20 @@ func must[T any](v T, err error) func(testing.TB) T {
 
 // Fill writes rows of every kind, with every column set and with every column empty that may be.
 func Fill(t testing.TB, s app.Store) {
+	t.Helper()
+	Fill1(t, s)
+	FillReadings(t, s)
+}
+
+// FillReadings writes what Fill writes and Fill1 does not.
+func FillReadings(t testing.TB, s app.Store) {
+	t.Helper()
+	ctx := context.Background()
+	ok(t, s.Update(ctx, "fill readings", func(w app.Writer) error { return fillReadings(ctx, w) }))
+}
+
+// Fill1 writes what schema 1 can hold: everything but readings.
+func Fill1(t testing.TB, s app.Store) {
 	t.Helper()
 	ctx := context.Background()
 	ok(t, s.Update(ctx, "fill", func(w app.Writer) error { return fill(ctx, w) }))
@@ -171,7 +189,18 @@ func fill(ctx context.Context, w app.Writer) error {
 // Filled reports every difference between a store and what Fill wrote.
 func Filled(t testing.TB, s app.Store) {
 	t.Helper()
+	filled(t, s, Fill)
+}
+
+// Filled1 reports every difference between a store and what Fill1 wrote.
+func Filled1(t testing.TB, s app.Store) {
+	t.Helper()
+	filled(t, s, Fill1)
+}
+
+func filled(t testing.TB, s app.Store, fill func(testing.TB, app.Store)) {
+	t.Helper()
 	memory := NewMemory()
-	Fill(t, memory)
+	fill(t, memory)
 	same(t, dump(t, s), dump(t, memory))
 }

@@ -55,6 +55,9 @@ func killAct(ctx context.Context, w app.Writer) (uint64, error) {
 	if _, err := w.PutRecords(ctx, "shop", each(rows...)); err != nil {
 		return 0, err
 	}
+	if _, err := w.PutReading(ctx, "shop", reading("stock", "", "", fmt.Sprint(revision), time.Duration(revision)*time.Second)); err != nil {
+		return 0, err
+	}
 	return revision, w.AppendAudit(ctx, &app.AuditRow{Publisher: "shop", Target: fmt.Sprint(revision)})
 }
 
@@ -119,6 +122,9 @@ func whole(t *testing.T, s app.Store) (kept uint64) {
 			n++
 		}
 		same(t, n, 3*kept)
+		if kept > 0 {
+			same(t, show(must(r.Readings(ctx, "shop", "", "", "", ""))(t)), fmt.Sprintf("stock:/@=%d", kept))
+		}
 	})
 	return kept
 }

@@ -29,6 +29,7 @@ func NewMemory() *Memory {
 		heads: map[string]uint64{"": 0}, publishers: map[string]app.PublisherRow{}, records: map[string]map[app.RecordKey]app.RecordRow{},
 		keys: map[[2]string]app.KeyRow{}, registry: map[string]app.RegistryKeyRow{}, revocations: map[string][]business.RevocationEntry{},
 		proofs: map[string]app.ProofRow{}, verifications: map[[2]string]app.VerificationRow{}, hosts: map[string]string{}, tokens: map[[32]byte]app.TokenRow{},
+		readings: map[readingKey]app.ReadingRow{},
 	}, operations: map[string]bool{}}
 }
 
@@ -44,13 +45,15 @@ type state struct {
 	verifications map[[2]string]app.VerificationRow
 	hosts         map[string]string
 	tokens        map[[32]byte]app.TokenRow
+	readings      map[readingKey]app.ReadingRow
 	audit         []app.AuditRow
 }
 
 func (s *state) clone() *state {
 	c := &state{heads: maps.Clone(s.heads), publishers: maps.Clone(s.publishers), records: maps.Clone(s.records), keys: maps.Clone(s.keys),
 		registry: maps.Clone(s.registry), revocations: maps.Clone(s.revocations), proofs: maps.Clone(s.proofs), verifications: maps.Clone(s.verifications),
-		hosts: maps.Clone(s.hosts), tokens: maps.Clone(s.tokens), audit: slices.Clip(s.audit)}
+		hosts: maps.Clone(s.hosts), tokens: maps.Clone(s.tokens), readings: maps.Clone(s.readings),
+		audit: slices.Clip(s.audit)}
 	for slug, list := range c.revocations {
 		c.revocations[slug] = slices.Clip(list)
 	}

@@ -70,6 +70,14 @@ func (t *transaction) Advance(_ context.Context, slug string) (uint64, error) {
 	return t.heads[slug], nil
 }
 
+func (t *transaction) Hold(_ context.Context, slug string) (uint64, error) {
+	revision, ok := t.heads[slug]
+	if !ok {
+		return 0, app.ErrNotFound
+	}
+	return revision, nil
+}
+
 // accept is what a store keeps of a row.
 func accept(row *app.PublisherRow) (app.PublisherRow, error) {
 	r := *row

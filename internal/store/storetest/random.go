@@ -166,6 +166,19 @@ func (d drawn) trust() []act {
 		{"put verification", func(ctx context.Context, w app.Writer) (any, error) {
 			return nil, w.PutVerification(ctx, &app.VerificationRow{Publisher: d.slug, Decision: d.typ, RecordedAt: d.at})
 		}},
+		{"hold", func(ctx context.Context, w app.Writer) (any, error) { return unwrap(w.Hold(ctx, d.slug)) }},
+		{"put reading", func(ctx context.Context, w app.Writer) (any, error) {
+			row := reading(d.host, d.typ+"/"+d.id, []string{"", "one", "two"}[d.n%3], fmt.Sprint(d.n), time.Duration(d.n)*time.Second)
+			return unwrap(w.PutReading(ctx, d.slug, row))
+		}},
+		{"readings", func(ctx context.Context, w app.Writer) (any, error) {
+			rows, err := w.Readings(ctx, d.slug, []string{"", d.host}[d.n%2], []string{"", d.typ}[d.n/2], d.id, "")
+			return show(rows), err
+		}},
+		{"prune readings", func(ctx context.Context, w app.Writer) (any, error) { return nil, w.PruneReadings(ctx, d.slug) }},
+		{"delete readings", func(ctx context.Context, w app.Writer) (any, error) {
+			return nil, w.DeleteReadings(ctx, d.slug, d.host, []string{"", "one"}[d.n%2])
+		}},
 		{"put host", func(ctx context.Context, w app.Writer) (any, error) { return nil, w.PutHost(ctx, d.host, d.slug) }},
 		{"delete host", func(ctx context.Context, w app.Writer) (any, error) { return nil, w.DeleteHost(ctx, d.host) }},
 		{"put token", func(ctx context.Context, w app.Writer) (any, error) {
