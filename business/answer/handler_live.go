@@ -66,7 +66,7 @@ func (x *index) observe(readings Readings, stream *business.SchemaStream, subjec
 	for _, r := range latest {
 		_, published := x.place[r.Location]
 		sameSubject := subject == nil && r.Subject == nil || subject != nil && r.Subject != nil && *r.Subject == *subject
-		if r.Stream != stream.Key || !sameSubject || published != (stream.ScopedBy != "") || r.Location != "" && !published || !fits(stream.Kind, r.Value) {
+		if r.Stream != stream.Key || !sameSubject || published != (stream.ScopedBy != "") || r.Location != "" && !published || !Fits(stream.Kind, r.Value) {
 			continue
 		}
 		age := min(max(0, now.Sub(r.ObservedAt)), math.MaxInt64/2)
@@ -81,8 +81,8 @@ func (x *index) observe(readings Readings, stream *business.SchemaStream, subjec
 	return slices.CompactFunc(out, func(a, b observation) bool { return a.Location == b.Location }), nil
 }
 
-// fits reports whether a value is of a stream's kind: what a declaration of another day took is not shown under today's.
-func fits(kind string, value jcs.Raw) bool {
+// Fits reports whether a value is of a stream's kind (bool, count, quantity, money, text): what a declaration of another day took is not shown under today's.
+func Fits(kind string, value jcs.Raw) bool {
 	switch kind {
 	case "bool":
 		return string(value) == "true" || string(value) == "false"
