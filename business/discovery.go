@@ -1,6 +1,10 @@
 package business
 
-import "time"
+import (
+	"time"
+
+	"sayso/jcs"
+)
 
 // discoveryParameter describes one parameter of the query in discovery.json.
 type discoveryParameter struct {
@@ -21,6 +25,16 @@ var discoveryParameters = map[string]discoveryParameter{
 	"radius_km": {"number", "Greatest distance, above 0 and at most 20100; needs latitude and longitude."},
 	"limit":     {"integer", "Results on one page, 1 to 50; 20 when absent."},
 	"cursor":    {"string", "next_cursor of the page before, with the other parameters unchanged."},
+}
+
+// QueryParameterType is the JSON type of a parameter of the discovery query: string, number or integer, "" when it has none of that name.
+func QueryParameterType(name string) string { return discoveryParameters[name].Type }
+
+// QuerySchema is the JSON Schema (draft 2020-12) of an object with the parameters of the discovery query.
+func QuerySchema() jcs.Raw {
+	return encode(map[string]any{
+		"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object", "properties": discoveryParameters, "additionalProperties": false,
+	})
 }
 
 // Limits of a discovery query.

@@ -63,6 +63,11 @@ func fullRecord() *business.Record {
 func serving() business.Site {
 	s := site
 	s.ToolsServed = true
-	s.InputSchemas = map[string]jcs.Raw{"knowledge.search": jcs.Raw(`{"type":"object"}`)}
+	s.InputSchema = func(handler string, _ *business.Schema) jcs.Raw {
+		if handler != "knowledge.search" {
+			return nil
+		}
+		return jcs.Raw(`{"type":"object"}`)
+	}
 	return s
 }

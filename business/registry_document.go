@@ -6,7 +6,7 @@ import (
 	"sayso/jcs"
 )
 
-// MCPVersions are the MCP revisions the endpoint speaks, newest first (X§1).
+// MCPVersions are the MCP revisions that a handshake negotiates on the endpoint, newest first (X§1).
 var MCPVersions = []string{APIVersion, "2025-06-18"}
 
 type registryDocument struct {
@@ -69,7 +69,11 @@ func (p *Publication) RegistryDocument(s Site, now time.Time) []byte {
 	}
 	doc.MCPEndpoint, doc.MCPVersions = locators.MCP, MCPVersions
 	for _, t := range s.tools(p) {
-		doc.Tools = append(doc.Tools, toolEntry{Name: t.Name, Handler: t.Handler, Description: t.Description, InputSchema: s.InputSchemas[t.Handler]})
+		entry := toolEntry{Name: t.Name, Handler: t.Handler, Description: t.Description}
+		if s.InputSchema != nil {
+			entry.InputSchema = s.InputSchema(t.Handler, schema)
+		}
+		doc.Tools = append(doc.Tools, entry)
 	}
 	for _, stream := range schema.Streams {
 		doc.LiveStreams = append(doc.LiveStreams, streamEntry{Key: stream.Key, Unit: stream.Unit, ScopedBy: stream.ScopedBy, SLASeconds: stream.SLASeconds})

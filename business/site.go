@@ -9,10 +9,11 @@ type Site struct {
 	ServerVersion string
 	// HostOrigins gives the origin under which a publisher's own host is reached, by host; hosts without one use Origin.
 	HostOrigins map[string]string
-	// ToolsServed says that the MCP endpoint answers tools. While it is false manifests name no mcp endpoint and no capability.
+	// ToolsServed says that the deployment answers MCP calls (bizhttp.HandlerOptions.Call). While it is false manifests name no mcp endpoint and no capability.
 	ToolsServed bool
-	// InputSchemas holds the JSON Schema of a tool's input, by handler; registry.json shows it beside each tool.
-	InputSchemas map[string]jcs.Raw
+	// InputSchema makes the JSON Schema of a tool's input from its handler and the publisher's schema; registry.json shows it beside each tool, as the
+	// endpoint's tools/list does. Nil shows none.
+	InputSchema func(handler string, schema *Schema) jcs.Raw
 }
 
 // wellKnown is the folder of the protocol's documents. Below a publisher's path it is no well-known URI in the sense of RFC 8615 (XP-DISCOVERY-007).
