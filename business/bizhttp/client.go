@@ -94,11 +94,14 @@ func (f *Found) Manifest() (*business.Manifest, error) {
 // session is one verification: everything it sends shares one budget.
 type session struct {
 	Options
-	ctx context.Context
+	ctx  context.Context
+	kept map[string]*business.Fetched // evidence by address, where several verifications follow each other; else nil
 }
 
 // begin applies the defaults and the total time. The caller calls end.
-func begin(ctx context.Context, o Options) (s *session, end func()) {
+func begin(ctx context.Context, o Options) (s *session, end func()) { return beginFor(ctx, o, MaxTime) }
+
+func beginFor(ctx context.Context, o Options, total time.Duration) (s *session, end func()) {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
@@ -106,8 +109,8 @@ func begin(ctx context.Context, o Options) (s *session, end func()) {
 	if own {
 		o.Fetch = safefetch.New(Bounds())
 	}
-	ctx, cancel := context.WithTimeout(ctx, MaxTime)
-	return &session{o, ctx}, func() {
+	ctx, cancel := context.WithTimeout(ctx, total)
+	return &session{Options: o, ctx: ctx}, func() {
 		cancel()
 		if own {
 			o.Fetch.Close()
@@ -122,23 +125,41 @@ func (s *session) get(at string) (*Found, error) {
 	clean := safefetch.WithoutQuery(at)
 	resp, err := s.Fetch.Do(s.ctx, safefetch.Request{URL: at, Header: acceptJSON})
 	if err != nil {
-		problem := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "safefetch: "), "fetch "+clean+": ") // the address is said once
-		return nil, &TransportError{URL: clean, Problem: problem, cause: err}
+		return nil, unreached(clean, err)
 	}
-	media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	isJSON := media == "application/json" || strings.HasSuffix(media, "+json")
-	switch {
+	switch media := mediaOf(resp); {
 	case resp.Status != http.StatusOK:
-		e := &TransportError{URL: clean, Status: resp.Status, RetryAfter: resp.RetryAfter(), Problem: "the server answered " + strconv.Itoa(resp.Status)}
-		if isJSON {
-			e.Code = errorCode(resp.Body)
-			e.Problem = strings.TrimSpace(e.Problem + " " + e.Code)
-		}
-		return nil, e
-	case !isJSON:
+		return nil, refused(clean, resp)
+	case !isJSON(media):
 		return nil, &TransportError{URL: clean, Status: resp.Status, Problem: fmt.Sprintf("the content type is %.100q, not JSON", media)}
 	}
 	return &Found{Asked: clean, URL: safefetch.WithoutQuery(resp.FinalURL), Body: resp.Body, At: s.Clock()}, nil
+}
+
+// unreached is a request without an answer. clean is the address without query, which the error of the fetch says too.
+func unreached(clean string, err error) *TransportError {
+	problem := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "safefetch: "), "fetch "+clean+": ")
+	return &TransportError{URL: clean, Problem: problem, cause: err}
+}
+
+// refused is an answer with another status than the one that was hoped for.
+func refused(clean string, resp *safefetch.Response) *TransportError {
+	e := &TransportError{URL: clean, Status: resp.Status, RetryAfter: resp.RetryAfter(), Problem: "the server answered " + strconv.Itoa(resp.Status)}
+	if isJSON(mediaOf(resp)) {
+		e.Code = errorCode(resp.Body)
+		e.Problem = strings.TrimSpace(e.Problem + " " + e.Code)
+	}
+	return e
+}
+
+// mediaOf is the media type of an answer in lower case, "" when it names none.
+func mediaOf(resp *safefetch.Response) string {
+	media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	return media
+}
+
+func isJSON(media string) bool {
+	return media == "application/json" || strings.HasSuffix(media, "+json")
 }
 
 // errorCode reads the machine code of a refusal: lower-case letters, digits and underscores, at most 40 of them; anything else is no code.

@@ -16,6 +16,8 @@ type Result struct {
 	Evidence business.Evidence // what the verdict rests on
 }
 
+const notEntry = "this address is no entry point of a publisher; give its host, profile or manifest"
+
 // Discover finds the manifest of a publisher from a host or from the address of its profile, record, manifest or MCP endpoint. Errors are
 // *TransportError, *business.FormatError for an address that leads to no manifest, or ErrAddress.
 func Discover(ctx context.Context, at string, o Options) (*Found, error) {
@@ -26,7 +28,7 @@ func Discover(ctx context.Context, at string, o Options) (*Found, error) {
 		return nil, err
 	}
 	if !p.manifest {
-		return nil, &business.FormatError{Code: business.CodeUnsupported, Message: "this address is no entry point of a publisher; give its host, profile or manifest"}
+		return nil, &business.FormatError{Code: business.CodeUnsupported, Message: notEntry}
 	}
 	return s.fetch(p.at)
 }
@@ -131,6 +133,17 @@ func (s *session) obtain(given []byte, at string) *business.Fetched {
 	case at == "" || s.Offline:
 		return nil
 	}
+	if had := s.kept[at]; had != nil {
+		return had
+	}
+	got := s.evidence(at)
+	if s.kept != nil {
+		s.kept[at] = got
+	}
+	return got
+}
+
+func (s *session) evidence(at string) *business.Fetched {
 	f, err := s.get(at)
 	switch {
 	case err != nil:

@@ -19,12 +19,19 @@
 //
 // Manifest, registry.json, jwks.json and revocation list are served to everybody for every publisher that ever existed. Pages, export and MCP endpoint are
 // content: a stranger gets them while the publisher is published, else 404 as if there were none. A bearer credential of the publisher opens a preview of
-// what is not published, marked "Cache-Control: private, no-store", but not while the publisher is suspended. A credential that is not good is 401
+// what is not published, marked "Cache-Control: private, no-store", but not while the publisher is suspended. The MCP endpoint has no preview: what it answers is
+// signed, and nothing that a publisher says is signed before it is published, so its owner gets the 404 of everybody with a sentence that says why. A credential that is not good is 401
 // everywhere, also where none is needed; an Authorization header of another scheme is one. On what speaks of the registry as a whole no publisher's
 // credential is good.
 //
-// Refusals are decided in one order: path and method, configured origin, read, exists, credential, suspended, published, then what the route itself asks. The
-// redirect to the base comes after all of them, because it tells where a business is.
+// Refusals are decided in one order: path and method, configured origin, read, exists, Host of an MCP endpoint, credential, suspended, published, then what the
+// route itself asks. The redirect to the base comes after all of them, because it tells where a business is.
+//
+// # MCP endpoints
+//
+// A POST to /t/{p}/mcp, or to /mcp under a host of the publisher's, is handed to HandlerOptions.Call with the publication; /mcp under the registry's own host is
+// the front door, which has none. The path form answers under the registry's own host, every loopback spelling of it when it is one, and the hosts of that
+// publisher; under another Host it is refused, because a page that rebound its name to this server could ask it. What is asked and answered there is Call's.
 //
 // # Refusals
 //
@@ -35,9 +42,11 @@
 //	400 invalid_request               a parameter of /discovery/query, or one for a page of a profile, is unknown, repeated, empty or malformed
 //	401 unauthorized                  with WWW-Authenticate: Bearer; the reason is never said
 //	403 publisher_suspended           to the publisher's own credential only
+//	403 host_not_allowed              an MCP endpoint under a Host that is neither the registry's nor the publisher's
 //	404 unknown_publisher             no such publisher, or none that this caller may see
 //	404 not_found                     no such path, record, page of a sitemap or asset; or a publisher without tools
 //	405 method_not_allowed            with Allow
+//	406, 413, 415 and others          of an MCP endpoint ([Refusal])
 //	500 internal_error
 //	503 no_anchor                     no origin is configured
 //	503 publisher_unavailable         with Retry-After: the publisher could not be read, which says nothing about it
@@ -87,6 +96,24 @@
 // All requests of one verification share [Bounds]: 12 requests with redirects counted, 10 s, 4 MiB for one document, 5 redirects in a row. A destination that
 // policy refuses is not connected to and comes back as Fetched.Err. A key set or list that redirects to another origin is a different source and is not
 // used; for a manifest [Found.Moved] tells it.
+//
+// # Asking
+//
+// [Ask] goes from an address to a verified answer: manifest, handshake, tools/list, one call, and business.Verify of the text of the result as the answer to
+// exactly this call by the publisher of the manifest. Keys and lists are read once for both documents. One question shares [AskBounds] and [AskTime]: 32
+// requests, 30 s. The endpoint is endpoints.mcp of the manifest; the name of the tool comes from tools/list, and registry.json, unsigned, says which of them
+// searches. A manifest that is expired, withdrawn, forged or another publisher's ends it before the call; what a policy could excuse does not, because the
+// answer is judged by itself.
+//
+// An answer that is not usable has findings, and neither envelope nor conclusion. A result that is not one text, isError, and a text that is no envelope are
+// errors. structuredContent is compared with the text and never read. [coverage.Conclude] makes what may be said, for people.
+//
+// When the answer waits for a value that Question.Follow holds, the call is made again with [add_to][name] set in the arguments that were sent; a resume that
+// continues another call is noted and not followed, and neither is a publisher that asks for what it was given, or more than [MaxSteps] times.
+//
+// [Connect] is the client below it: MCP over Streamable HTTP, revision 2025-11-25 or 2025-06-18, for tools of any server. An answer is one JSON body or the
+// one event of a stream that answers, of at most 4 MiB, read strictly, with the id of the request; a POST is never redirected (XP-TRANSPORT-003). Arguments
+// are sent token by token as they are given.
 //
 // What is no address at all is [ErrAddress]. What goes wrong on the way is a [TransportError] with the status, the machine code and the Retry-After of the
 // answer: never a statement about the business.

@@ -17,6 +17,10 @@ type HandlerOptions struct {
 	Source Source
 	// Pages renders HTML. Nil, or a nil function in it, means that this form is not offered.
 	Pages *Pages
+	// Call answers a POST to an MCP endpoint: of p, which is published at this moment, or, with p nil, of the registry's own /mcp. Host, credential and standing
+	// are judged already and the CORS headers are set. An error means that nothing was written yet; it is refused as one of Source's is, a [*Refusal] with the
+	// status it names. Nil means that no tools are served: Site.ToolsServed must say the same.
+	Call func(w http.ResponseWriter, r *http.Request, p *business.Publication) error
 	// Report receives the cause of every 500 answer, of every 503 that the records of a publisher caused in the middle, and of every streamed answer that
 	// broke off. The client sees none of it. Nil drops it.
 	Report func(r *http.Request, cause error)
@@ -172,18 +176,6 @@ func (x *exchange) standing(p *business.Publication) error {
 	return nil
 }
 
-// serveCall refuses a call: this surface holds no tools.
-func (h *handler) serveCall(x *exchange) error {
-	p, err := h.publication(x)
-	if err != nil {
-		return err
-	}
-	if err := h.admit(x, p); err != nil {
-		return err
-	}
-	return &problem{kind: kindNotFound, message: "this publisher serves no tools; its records are in the pages and the export that its manifest names"}
-}
-
 // redirect sends the client to a path of the same origin. path begins with one slash and a publisher's base, so that no tail can name another host.
 func (x *exchange) redirect(path string) error {
 	if query := x.r.URL.RawQuery; query != "" {
@@ -240,7 +232,7 @@ var (
 	exposed      = []string{"ETag, Link, Location, Retry-After, X-Request-Id"}
 	noSniff      = []string{"nosniff"}
 	allowMethods = []string{"GET, HEAD, POST, OPTIONS"}
-	allowHeaders = []string{"Accept, Authorization, Content-Type, If-None-Match, Last-Event-ID, MCP-Protocol-Version, Mcp-Session-Id"}
+	allowHeaders = []string{"Accept, Authorization, Content-Type, If-None-Match, Last-Event-ID, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id"}
 	oneDay       = []string{"86400"}
 	noStore      = []string{"no-store"}
 	ownerOnly    = []string{"private, no-store"}

@@ -105,6 +105,9 @@ func unread(err error) error {
 func (h *handler) refuse(x *exchange, err error) {
 	p := asProblem(err)
 	row := problemTable[p.kind]
+	if own := (*Refusal)(nil); errors.As(err, &own) {
+		row.status, row.code, p = own.Status, own.Code, &problem{kind: kindRequest, message: own.Message}
+	}
 	if p.cause != nil {
 		h.Report(x.r, p.cause)
 	}
