@@ -33,6 +33,7 @@ const (
 	OpSetSchema           Operation = "set_schema"
 	OpSetLocations        Operation = "set_locations"
 	OpSetCalendar         Operation = "set_calendar"
+	OpPushReadings        Operation = "push_readings"
 	OpStartProof          Operation = "start_proof"
 	OpCheckProof          Operation = "check_proof"
 	OpRecordVerification  Operation = "record_verification"
@@ -63,6 +64,8 @@ const (
 	OpListPublishers      Operation = "list_publishers"
 	OpReadPublisher       Operation = "read_publisher"
 	OpLint                Operation = "lint"
+	OpCoverage            Operation = "coverage"
+	OpReadReadings        Operation = "read_readings"
 	OpReadAudit           Operation = "read_audit"
 	OpReadRegistryAudit   Operation = "read_registry_audit"
 	OpReadTokens          Operation = "read_tokens"
@@ -100,6 +103,7 @@ var Rules = []Rule{
 	{OpSetSchema, false, Delegated, ScopeImport},
 	{OpSetLocations, false, Delegated, ScopeImport},
 	{OpSetCalendar, false, Delegated, ScopeImport},
+	{OpPushReadings, false, Delegated, ScopeLive},
 	{OpStartProof, false, Local, ScopePublish},
 	{OpCheckProof, false, Local, ScopePublish},
 	{OpRecordVerification, false, Always, ""},
@@ -130,6 +134,8 @@ var Rules = []Rule{
 	{OpListPublishers, true, Always, ""},
 	{OpReadPublisher, false, Always, ScopeAny},
 	{OpLint, false, Always, ScopeAny},
+	{OpCoverage, false, Always, ScopeAny},
+	{OpReadReadings, false, Always, ScopeAny},
 	{OpReadAudit, false, Always, ScopeAny},
 	{OpReadRegistryAudit, true, Always, ""},
 	{OpReadTokens, false, Always, ScopeAny},

@@ -38,6 +38,13 @@ func calls(w *apptest.World, slug string) map[app.Operation]func(*testing.T, app
 		app.OpSetCalendar: func(t *testing.T, a app.Actor) error {
 			return second(r.SetCalendar(t.Context(), a, slug, nil, ""))
 		},
+		app.OpPushReadings: func(t *testing.T, a app.Actor) error {
+			return second(r.PushReading(t.Context(), a, slug, app.ReadingInput{Stream: "none"}, ""))
+		},
+		app.OpReadReadings: func(t *testing.T, a app.Actor) error {
+			_, _, err := r.Readings(t.Context(), a, slug, "")
+			return err
+		},
 		app.OpStartProof: func(t *testing.T, a app.Actor) error {
 			return second(r.StartProof(t.Context(), a, slug, "shop.example.com", "dns_txt", ""))
 		},
@@ -99,9 +106,12 @@ func calls(w *apptest.World, slug string) map[app.Operation]func(*testing.T, app
 		app.OpRevokeRegistryKey: func(t *testing.T, a app.Actor) error {
 			return second(r.RevokeRegistryKey(t.Context(), a, business.RevocationEntry{}, ""))
 		},
-		app.OpListPublishers:     func(t *testing.T, a app.Actor) error { return second(r.ListPublishers(t.Context(), a, "", 1)) },
-		app.OpReadPublisher:      func(t *testing.T, a app.Actor) error { return second(r.Publisher(t.Context(), a, slug)) },
-		app.OpLint:               func(t *testing.T, a app.Actor) error { return second(r.Lint(t.Context(), a, slug)) },
+		app.OpListPublishers: func(t *testing.T, a app.Actor) error { return second(r.ListPublishers(t.Context(), a, "", 1)) },
+		app.OpReadPublisher:  func(t *testing.T, a app.Actor) error { return second(r.Publisher(t.Context(), a, slug)) },
+		app.OpLint:           func(t *testing.T, a app.Actor) error { return second(r.Lint(t.Context(), a, slug)) },
+		app.OpCoverage: func(t *testing.T, a app.Actor) error {
+			return second(r.Coverage(t.Context(), a, slug, []app.CoverageQuestion{{Query: "x"}}))
+		},
 		app.OpReadAudit:          func(t *testing.T, a app.Actor) error { return second(r.Audit(t.Context(), a, slug, 0, 1)) },
 		app.OpReadRegistryAudit:  func(t *testing.T, a app.Actor) error { return second(r.RegistryAudit(t.Context(), a, 0, 1)) },
 		app.OpReadTokens:         func(t *testing.T, a app.Actor) error { return second(r.Tokens(t.Context(), a, slug)) },

@@ -90,3 +90,43 @@ func BenchmarkDump(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkAsk is the hot path of answers: one question of a publisher whose snapshot is compiled, signature included.
+func BenchmarkAsk(b *testing.B) {
+	for _, n := range []int{10, 10_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			w, _ := shopWorld(b)
+			lines := make([]string, n)
+			for i := range lines {
+				lines[i] = line(fmt.Sprint(i), fmt.Sprintf("Eye exam %x", i*7919))
+			}
+			stock(b, w.Registry, "shop", lines...)
+			question := []byte(`{"query":"Do you offer eye exams?"}`)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := w.Registry.Ask(b.Context(), "shop", "ask", question); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkFirstAsk is what the first question of a publisher waits for: reading and compiling 100 or 10,000 records.
+func BenchmarkFirstAsk(b *testing.B) {
+	for _, n := range []int{100, 10_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			w, _ := shopWorld(b)
+			lines := make([]string, n)
+			for i := range lines {
+				lines[i] = line(fmt.Sprint(i), fmt.Sprintf("Eye exam %x", i*7919))
+			}
+			stock(b, w.Registry, "shop", lines...)
+			for b.Loop() {
+				if _, err := w.Replica(b).Ask(b.Context(), "shop", "get", []byte(`{"records":[{"type":"service","id":"7"}]}`)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

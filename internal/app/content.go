@@ -12,6 +12,9 @@ import (
 // generation only when the fold of all of them is another one.
 func (c *change) settle(ctx context.Context) error {
 	if c.content {
+		if err := c.answerable(ctx); err != nil {
+			return err
+		}
 		hash, newest, err := contentHash(ctx, c, c.row)
 		if err != nil {
 			return err
@@ -20,6 +23,9 @@ func (c *change) settle(ctx context.Context) error {
 		if c.receipt.Unchanged = hash == c.row.ContentHash; !c.receipt.Unchanged {
 			c.row.ContentHash, c.row.ChangedAt = hash, c.at
 			c.row.Generation++
+			if err := c.forget(ctx); err != nil {
+				return err
+			}
 		}
 	}
 	return c.UpdatePublisher(ctx, c.row)

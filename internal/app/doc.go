@@ -30,6 +30,14 @@
 // writes only rows that differ. It is refused as a whole when a row has an error; with SkipInvalid the other rows are committed and the publisher's evidence
 // counts as incomplete until the next complete replace. A file that may not have been read to its end is refused in any case.
 //
+// # Live readings
+//
+// A publisher's schema declares streams; [Registry.PushReadings] keeps the latest reading of each stream, record and location. It takes the head without
+// adding to it ([Writer.Hold]): documents are not made of readings, so nothing gets a new generation and no replica reloads, yet the audit rows of all acts
+// stay in the order of commits. Each reading is judged alone by what stands in the transaction; a batch keeps the good ones and names the others. One that was
+// observed at the instant of the standing one, or before, is refused, and so is one more than a minute ahead of the clock. Readings go in the commit that
+// removes their record, location or stream, or changes the stream's subject, scope, kind or unit: a value is never shown under another meaning.
+//
 // # Keys at rest
 //
 //	DATA/root.pub.json                        public root, one JWK: what readers pin
@@ -59,6 +67,22 @@
 // Signed documents are kept per state and handed out for at most 300 s; a new one is made from 240 s on by one caller while the others get the old one.
 // A manifest also ends when the proof it states does. Past the registry key's not_after, or without its private half, manifests are unsigned with the reason
 // registry_key_unavailable (XP-MANIFEST-008) and lists are withheld (XP-INTEGRITY-011). A key set is served whole or not at all (XP-DISCOVERY-004).
+//
+// # Answers
+//
+// [Registry.Ask] answers a tool call from a compiled snapshot of the publisher's content (package answer), which stands beside what is served and is shared by
+// all revisions of one content. It is compiled at the first question, once for all who wait, from publication and records of one reading of the store; when
+// that is newer than what is served, the newer is served first. From then on new content is compiled before it is served, for at most 2 s, so that a question
+// waits for nothing, sees one generation, and a pause never waits for a lexicon. Rows that cannot be compiled are unavailable and looked at again after 5 s;
+// the acts refuse what would lead there. A question whose snapshot is compiled takes no lock and reads nothing, but for the readings of live handlers, which
+// are read at the call: a reading counts in every process as soon as it is durable.
+//
+// All compiled snapshots together take at most Options.Answers bytes, 512 MiB when it is 0; the one that was not asked for the longest time leaves, and comes
+// back when it is asked. Measured: 1 to 2 KB of a record in one language and up to twice that in four, and its text; 0.2 MB for a publisher of 100 records,
+// 19 MB for one of 10,000. So 1,000 publishers of 100 records stay within 0.3 GB.
+//
+// An answer is signed by the newest key of the publisher that is neither retired nor revoked, and only while the key set that names it is served; else there is
+// none. [Registry.Coverage] asks the same engine questions of a draft, unsigned, and lists what nothing covers.
 //
 // # Domain proofs
 //

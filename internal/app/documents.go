@@ -156,13 +156,16 @@ func (r *Registry) PublisherKeys(_ context.Context, slug string) (*bizhttp.Docum
 	if err != nil {
 		return nil, err
 	}
-	now := r.Now()
+	return r.keySet(s, e, r.Now())
+}
+
+func (r *Registry) keySet(s *state, e *entry, now time.Time) (*bizhttp.Document, error) {
 	return e.jwks.get(now, s.registry, func() *made {
 		set := business.PublisherKeys{Keys: make([]business.PublisherKey, 0, len(e.keys))}
 		for _, k := range e.keys {
 			a := k.Entry.Attestation
 			if a == nil || !slices.ContainsFunc(s.registry.keys, func(row RegistryKeyRow) bool { return row.Entry.Kid == a.RegistryKid }) {
-				r.log.Error("key set not whole", "publisher", slug, "kid", k.Entry.Kid)
+				r.log.Error("key set not whole", "publisher", e.slug, "kid", k.Entry.Kid)
 				return refused(bizhttp.ErrKeysUnavailable, now)
 			}
 			attestation := *a

@@ -16,3 +16,23 @@ func Reattest(r *Registry, ctx context.Context) error { return r.reattest(ctx) }
 
 // PinText writes what ParsePin reads.
 var PinText = pinText
+
+// SnapshotSize is what the compiled snapshot of a publisher counts for.
+func SnapshotSize(r *Registry, ctx context.Context, slug string) int64 {
+	_, e, err := r.entry(slug)
+	if err != nil {
+		return 0
+	}
+	compiled, err := r.compile(ctx, e)
+	if err != nil {
+		return 0
+	}
+	return compiled.Size()
+}
+
+// ResidentSnapshots is how many are resident.
+func ResidentSnapshots(r *Registry) int {
+	r.resident.mu.Lock()
+	defer r.resident.mu.Unlock()
+	return len(r.resident.sizes)
+}

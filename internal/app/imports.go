@@ -132,6 +132,7 @@ type parsed struct {
 	profile, schema, calendar jcs.Raw
 	origin                    string // of the site, "" when none is configured
 	hasRecords                bool
+	scopes                    scopes // that the records were read against
 	records                   map[RecordKey]incoming
 	spool                     *spool
 	failed                    int // documents with errors, and a file of records that could not be read to its end
@@ -239,7 +240,7 @@ func (p *parsed) read(ctx context.Context, in ImportInput, o bundle.Options) (er
 	if b.Records == nil {
 		return nil
 	}
-	p.hasRecords = true
+	p.hasRecords, p.scopes = true, scopesOf(o.Schema)
 	f, err := b.Records()
 	if err != nil {
 		return invalid("unreadable", "%s cannot be read", b.Name)
@@ -453,10 +454,18 @@ func (p *parsed) apply(ctx context.Context, c *change, in ImportInput) error {
 	case in.Mode == ModeReplace && p.hasRecords:
 		c.row.Incomplete = false
 	}
+	if p.hasRecords {
+		if err := c.readAgainst(p.scopes, changes.total-len(p.records)); err != nil {
+			return err
+		}
+	}
 	c.audit.Target = in.Mode
 	c.audit.Reason = fmt.Sprintf("%d written, %d removed, %d skipped", len(changes.write), len(changes.remove), p.result.Skipped)
 	if len(changes.remove) > 0 {
 		if err := c.DeleteRecords(ctx, c.row.Slug, slices.Values(changes.remove)); err != nil {
+			return err
+		}
+		if err := c.PruneReadings(ctx, c.row.Slug); err != nil {
 			return err
 		}
 	}

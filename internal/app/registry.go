@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -25,6 +26,8 @@ type Options struct {
 	Now         func() time.Time // nil = time.Now
 	Log         *slog.Logger     // nil drops every line
 	Poll        time.Duration    // how often heads are read, 0 = 250 ms
+	// Answers is how many bytes the compiled snapshots of all publishers may take, as this package estimates them; 0 = DefaultAnswers.
+	Answers int64
 	// Data is the data folder, which Doctor looks at; "" leaves those checks unknown.
 	Data string
 }
@@ -42,6 +45,7 @@ type Registry struct {
 	data        string
 
 	served   served
+	resident *resident
 	checking sync.Map // "slug host" of the checks that somebody is waiting for
 }
 
@@ -59,7 +63,10 @@ func New(o Options) *Registry {
 	if o.RefusedTLDs == nil {
 		o.RefusedTLDs = proof.SpecialTLDs()
 	}
-	return &Registry{store: o.Store, keys: o.Keys, prover: o.Prover, refusedTLDs: o.RefusedTLDs, site: o.Site, clock: o.Now, log: o.Log, poll: o.Poll, data: o.Data}
+	return &Registry{
+		store: o.Store, keys: o.Keys, prover: o.Prover, refusedTLDs: o.RefusedTLDs, site: o.Site, clock: o.Now, log: o.Log, poll: o.Poll, data: o.Data,
+		resident: newResident(cmp.Or(o.Answers, DefaultAnswers)),
+	}
 }
 
 // Now is the clock of every answer and act: UTC with microseconds, which is what a store keeps.
@@ -88,6 +95,7 @@ type act struct {
 	reason    string
 	creates   bool // the publisher is made by the act
 	final     bool // allowed on a withdrawn publisher too
+	holds     bool // takes the head and leaves publisher and revision as they are
 	// made finds what the act made, for acts whose answer holds a secret that is shown once. A store may run an act, undo it, and then learn that another
 	// call committed the same operation: the answer of the run that was undone must not be given.
 	made func(Reader) error
@@ -99,9 +107,11 @@ type change struct {
 	at       time.Time
 	actor    Actor
 	row      *PublisherRow // nil for acts on the registry
+	was      PublisherRow  // the row as it stood before the act
 	revision uint64
 	audit    AuditRow
-	content  bool // content may have changed: compute it anew
+	content  bool   // content may have changed: compute it anew
+	records  scopes // what the records of an import were read against, nil when none were read
 	receipt  *Receipt
 }
 
@@ -135,12 +145,18 @@ func (r *Registry) commit(ctx context.Context, actor Actor, a act, f func(*chang
 	if receipt == nil || a.operation != "" && a.made != nil && errors.Is(r.store.View(ctx, a.made), ErrNotFound) {
 		return r.repeated(ctx, actor, a)
 	}
-	r.renew(ctx, a.slug)
+	if !a.holds {
+		r.renew(ctx, a.slug)
+	}
 	return receipt, nil
 }
 
 func (c *change) run(ctx context.Context, a act, f func(*change) error) (err error) {
-	if c.revision, err = c.Advance(ctx, a.slug); err != nil {
+	take := c.Advance
+	if a.holds {
+		take = c.Hold
+	}
+	if c.revision, err = take(ctx, a.slug); err != nil {
 		return notPublisher(err)
 	}
 	if err = c.actor.alive(ctx, c); err != nil {
@@ -156,13 +172,16 @@ func (c *change) run(ctx context.Context, a act, f func(*change) error) (err err
 		if c.row.Lifecycle == business.Withdrawn && !a.final {
 			return refusal(KindRefused, "withdrawn", "%s was withdrawn for good; only revocations are still possible", a.slug)
 		}
-		c.audit.OldHash = c.row.ContentHash
+		c.audit.OldHash, c.was = c.row.ContentHash, *c.row
 	}
 	if err = f(c); err != nil {
 		return err
 	}
 	if c.row != nil {
-		if err = c.settle(ctx); err != nil {
+		if !a.holds {
+			err = c.settle(ctx)
+		}
+		if err != nil {
 			return err
 		}
 		c.audit.NewHash = c.row.ContentHash

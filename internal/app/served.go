@@ -49,8 +49,10 @@ type entry struct {
 	standing    *standing // nil with it
 	keys        []KeyRow
 	revocations []business.RevocationEntry
+	content     *content // what questions are answered from; carried on while it stays, nil before rows could be read
 
 	manifest, jwks, list document
+	signer               openedKey // of answers
 }
 
 // registryState is what is served about the registry itself.
@@ -133,7 +135,7 @@ func (r *Registry) withhold(old *state, slug string) {
 	next := &state{bySlug: maps.Clone(old.bySlug), revision: old.revision, registry: old.registry}
 	e := &entry{slug: slug}
 	if known := old.bySlug[slug]; known != nil {
-		e.hosts = known.hosts
+		e.hosts, e.content = known.hosts, known.content
 	}
 	next.bySlug[slug] = e
 	next.index()
@@ -178,7 +180,9 @@ func (r *Registry) reload(ctx context.Context, revision uint64, changed []string
 		return fmt.Errorf("read what changed: %w", err)
 	}
 	next.index()
+	r.warm(ctx, old, next, changed)
 	r.served.state.Store(next)
+	r.leave(old, next, changed)
 	return nil
 }
 
@@ -215,7 +219,7 @@ func (r *Registry) readEntry(ctx context.Context, rd Reader, slug string, hosts 
 		return nil, err
 	}
 	slices.Sort(hosts)
-	e := &entry{slug: slug, revision: row.Revision, hosts: hosts}
+	e := &entry{slug: slug, revision: row.Revision, hosts: hosts, content: contentOf(row, hosts, known)}
 	if e.keys, err = rd.Keys(ctx, slug); err != nil {
 		return nil, err
 	}
