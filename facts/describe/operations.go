@@ -24,6 +24,8 @@ type Param struct {
 type Operation struct {
 	Tool, OperationID, Title, Description string
 	Params                                []Param
+	// Schema is the whole input schema of a tool whose arguments Params cannot describe; nil for those of this protocol.
+	Schema []byte
 }
 
 // The tool names of F§9.1.
@@ -306,6 +308,9 @@ type paramSchema struct {
 
 // InputSchema is the JSON Schema of an operation's arguments (additionalProperties false).
 func (o *Operation) InputSchema() []byte {
+	if o.Schema != nil {
+		return o.Schema
+	}
 	schema := inputSchema{Type: "object"}
 	for _, p := range o.Params {
 		schema.Properties = append(schema.Properties, property{p.Name, p.schema()})

@@ -76,3 +76,12 @@ func TestInputSchemas_F9_1(t *testing.T) {
 		}
 	}
 }
+
+// A tool whose arguments no list of parameters describes brings its schema.
+func TestInputSchemaOfItsOwn(t *testing.T) {
+	const own = `{"type":"object","anyOf":[{"required":["a"]}]}`
+	op := describe.Operation{Tool: "t", Params: []describe.Param{{Name: "p", Type: "string"}}, Schema: []byte(own)}
+	if got := string(op.InputSchema()); got != own {
+		t.Errorf("schema %s", got)
+	}
+}
