@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"sayso/business"
 )
 
 // NewTools serves any tools behind the same reader as NewFacts, each call within timeout.
@@ -19,4 +21,28 @@ func ParseMessage(data []byte) (ok bool, refusal []byte) {
 		return false, refused.JSON()
 	}
 	return true, nil
+}
+
+// ServeSDK is ServeCall with every answer framed by the SDK.
+func (t *RegistryTools) ServeSDK(w http.ResponseWriter, r *http.Request, p *business.Publication) error {
+	return t.serve(w, r, p, func(http.Header, message, toolCall, outcome) framing { return bySDK })
+}
+
+// ServeCounted is ServeCall that counts the calls it frames itself.
+func (t *RegistryTools) ServeCounted(framed *int) func(http.ResponseWriter, *http.Request, *business.Publication) error {
+	return func(w http.ResponseWriter, r *http.Request, p *business.Publication) error {
+		return t.serve(w, r, p, func(h http.Header, m message, c toolCall, o outcome) framing {
+			as := framingOf(h, m, c, o)
+			if as != bySDK {
+				*framed++
+			}
+			return as
+		})
+	}
+}
+
+// SplitAsk is splitAsk for the fuzz test.
+func SplitAsk(arguments []byte) (slug string, inner []byte, ok bool) {
+	slug, inner, fault := splitAsk(arguments)
+	return slug, inner, fault == nil
 }

@@ -49,16 +49,19 @@ func NewFacts(o FactsOptions) http.Handler {
 // newEndpoint puts the strict reader in front of whatever server is current, nil while there is none.
 func newEndpoint(origin string, server func() *mcp.Server) http.Handler {
 	e := &endpointHandler{hosts: allowedHosts(origin), server: server}
-	e.sdk = mcp.NewStreamableHTTPHandler(
-		func(r *http.Request) *mcp.Server { return r.Context().Value(serverKey{}).(*mcp.Server) },
-		&mcp.StreamableHTTPOptions{
-			Stateless:                    true,
-			JSONResponse:                 true,
-			MaxRequestBodyBytes:          maxBody,
-			DisableLocalhostProtection:   true, // the Host list decides; the SDK's rule refuses a proxy on the same machine
-			PropagateRequestCancellation: true,
-		})
+	e.sdk = newSDKHandler(func(r *http.Request) *mcp.Server { return r.Context().Value(serverKey{}).(*mcp.Server) })
 	return e
+}
+
+// newSDKHandler is the SDK's transport: without sessions, one JSON body for each answer.
+func newSDKHandler(server func(*http.Request) *mcp.Server) http.Handler {
+	return mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{
+		Stateless:                    true,
+		JSONResponse:                 true,
+		MaxRequestBodyBytes:          maxBody,
+		DisableLocalhostProtection:   true, // the Host list decides; the SDK's rule refuses a proxy on the same machine
+		PropagateRequestCancellation: true,
+	})
 }
 
 // factsSource keeps the SDK server of the current snapshot: its tool list names what the snapshot holds.
@@ -90,8 +93,7 @@ func (f *factsSource) server() *mcp.Server {
 
 type serverKey struct{}
 
-// endpointHandler is the strict HTTP reader in front of the SDK. Whatever answers tools/call without the SDK would
-// stand behind the same checks, between accept and sdk.
+// endpointHandler is the strict HTTP reader in front of the SDK.
 type endpointHandler struct {
 	hosts  []string
 	server func() *mcp.Server
@@ -124,54 +126,74 @@ func (e *endpointHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusServiceUnavailable, "unavailable", "no dataset is loaded yet; try again in a few seconds")
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithValue(r.Context(), serverKey{}, server), streamTimeout)
-	defer cancel()
-	r = r.Clone(ctx)
-	m, body, ok := e.accept(w, r)
-	if !ok {
-		return
+	m, body, refused := accept(w, r)
+	switch {
+	case refused == nil:
+		ctx, cancel := context.WithTimeout(context.WithValue(r.Context(), serverKey{}, server), streamTimeout)
+		defer cancel()
+		forward(e.sdk, w, r.Clone(ctx), m, body)
+	case refused.rpc != nil:
+		refuseRPC(w, refused.status, refused.rpc)
+	default:
+		refuse(w, refused.status, refused.code, refused.sentence)
 	}
-	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	answer := &jsonErrors{ResponseWriter: w, id: m.id}
-	e.sdk.ServeHTTP(answer, r)
-	answer.finish()
 }
 
-// accept checks headers and body. It has answered when ok is false.
-func (e *endpointHandler) accept(w http.ResponseWriter, r *http.Request) (m message, body []byte, ok bool) {
-	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
-		refuse(w, http.StatusUnsupportedMediaType, "unsupported media type", "the body must be application/json")
-		return m, nil, false
-	}
-	if !acceptsJSON(r.Header.Values("Accept")) {
-		refuse(w, http.StatusNotAcceptable, "not acceptable", "answers are application/json; add it to Accept")
-		return m, nil, false
-	}
+// forward lets the SDK answer an accepted message, its bytes unchanged. The request is the caller's own copy.
+func forward(sdk http.Handler, w http.ResponseWriter, r *http.Request, m message, body []byte) {
 	// The SDK wants both types named even where one is enough, and refuses the header of a resumed stream.
 	r.Header.Set("Accept", "application/json, text/event-stream")
 	r.Header.Del("Last-Event-ID")
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	answer := &jsonErrors{ResponseWriter: w, id: m.id}
+	sdk.ServeHTTP(answer, r)
+	answer.finish()
+}
+
+// refusal is why a message is not accepted: a JSON-RPC error, or a status before there is a message to answer to.
+type refusal struct {
+	status         int
+	code, sentence string
+	rpc            *rpcError
+}
+
+// accept checks headers and body.
+func accept(w http.ResponseWriter, r *http.Request) (m message, body []byte, refused *refusal) {
+	if media := r.Header["Content-Type"]; len(media) != 1 || media[0] != "application/json" { // the usual spelling needs no parsing
+		if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
+			return m, nil, &refusal{status: http.StatusUnsupportedMediaType, code: "unsupported media type", sentence: "the body must be application/json"}
+		}
+	}
+	if !acceptsJSON(r.Header["Accept"]) {
+		return m, nil, &refusal{status: http.StatusNotAcceptable, code: "not acceptable", sentence: "answers are application/json; add it to Accept"}
+	}
+	body, err := readBody(w, r)
 	if err != nil {
 		if _, large := errors.AsType[*http.MaxBytesError](err); large {
-			refuse(w, http.StatusRequestEntityTooLarge, "body too large", "a message may have at most "+strconv.Itoa(maxBody)+" bytes")
-		} else {
-			refuse(w, http.StatusBadRequest, "invalid body", "the body could not be read to its end")
+			sentence := "a message may have at most " + strconv.Itoa(maxBody) + " bytes"
+			return m, nil, &refusal{status: http.StatusRequestEntityTooLarge, code: "body too large", sentence: sentence}
 		}
-		return m, nil, false
+		return m, nil, &refusal{status: http.StatusBadRequest, code: "invalid body", sentence: "the body could not be read to its end"}
 	}
-	m, refused := parseMessage(body)
-	if refused == nil {
-		refused = checkRevision(r.Header.Get("Mcp-Protocol-Version"), m)
+	m, rpc := parseMessage(body)
+	if rpc == nil {
+		rpc = checkRevision(r.Header.Get("Mcp-Protocol-Version"), m)
 	}
 	switch {
-	case refused != nil:
-		refuseRPC(w, http.StatusBadRequest, refused)
+	case rpc != nil:
+		return m, nil, &refusal{status: http.StatusBadRequest, rpc: rpc}
 	case m.unknown() && r.Header.Get("Mcp-Protocol-Version") < firstStateless:
-		refuseRPC(w, http.StatusOK, m.notFound())
-	default:
-		return m, body, true
+		return m, nil, &refusal{status: http.StatusOK, rpc: m.notFound()}
 	}
-	return m, nil, false
+	return m, body, nil
+}
+
+// readBody takes the length a client states for the size of its buffer, up to a bound: memory follows what has arrived.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	const trusted = 64 << 10
+	body := bytes.NewBuffer(make([]byte, 0, min(max(r.ContentLength, 0), trusted)+bytes.MinRead))
+	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, maxBody))
+	return body.Bytes(), err
 }
 
 // firstStateless is the first revision without a handshake. Revisions compare as text.
@@ -259,10 +281,12 @@ func writeJSON(w http.ResponseWriter, status int, body []byte) {
 	w.Write(body)
 }
 
-// jsonErrors turns the plain-text refusals of the SDK into JSON-RPC errors; everything else passes.
+// jsonErrors turns the plain-text refusals of the SDK into JSON-RPC errors; everything else passes, and none of it may be stored: the SDK would allow that,
+// but an answer may hold the caller's position.
 type jsonErrors struct {
 	http.ResponseWriter
 	id     jcs.Raw
+	begun  bool
 	status int // set while a plain-text refusal is held back
 	text   []byte
 }
@@ -271,6 +295,8 @@ type jsonErrors struct {
 const maxRefusal = 200
 
 func (j *jsonErrors) WriteHeader(status int) {
+	j.begun = true
+	j.Header()["Cache-Control"] = noStore
 	if status >= 400 && strings.HasPrefix(j.Header().Get("Content-Type"), "text/plain") {
 		j.status = status
 		return
@@ -279,6 +305,9 @@ func (j *jsonErrors) WriteHeader(status int) {
 }
 
 func (j *jsonErrors) Write(p []byte) (int, error) {
+	if !j.begun {
+		j.WriteHeader(http.StatusOK)
+	}
 	if j.status == 0 {
 		return j.ResponseWriter.Write(p)
 	}

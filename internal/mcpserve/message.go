@@ -52,6 +52,8 @@ func (e *rpcError) JSON() []byte {
 type message struct {
 	id     jcs.Raw // nil for a notification
 	method string  // "" for a response
+	params jcs.Raw // an object, nil when absent
+	extra  bool    // it has members that no request has
 }
 
 // methods are the names the SDK answers; true marks those whose params may be absent. A name outside is refused here,
@@ -99,8 +101,9 @@ func parseMessage(data []byte) (message, *rpcError) {
 			method = member.Value
 		case "params":
 			params = member.Value
-		case "result", "error":
-			answer = true
+		default:
+			m.extra = true
+			answer = answer || member.Name == "result" || member.Name == "error"
 		}
 	}
 	if id != nil {
@@ -121,6 +124,7 @@ func parseMessage(data []byte) (message, *rpcError) {
 	if jcs.Decode(method, &m.method) != nil || method[0] != '"' || m.method == "" {
 		return m, &rpcError{ID: m.id, Code: codeInvalidRequest, Message: "method must be a name"}
 	}
+	m.params = params
 	return m, m.checkRequest(params)
 }
 
@@ -149,14 +153,13 @@ func (m *message) notFound() *rpcError {
 	return &rpcError{ID: m.id, Code: codeMethodNotFound, Message: fmt.Sprintf("method %s is not offered here", shorten(m.method))}
 }
 
+// form is the strict profile with number literals as they stand: a number inside params is its tool's to judge.
+var form = jcs.Form{LiteralNumbers: true}
+
 // envelope reads the members of the outer object.
 func envelope(data []byte) ([]jcs.Member, *rpcError) {
-	members, err := jcs.Members(data)
+	members, err := form.Members(data)
 	refused, ok := errors.AsType[*jcs.Error](err)
-	if ok && refused.Kind == jcs.KindNumber {
-		members, err = jcs.Members(maskInnerNumbers(data))
-		refused, ok = errors.AsType[*jcs.Error](err)
-	}
 	switch {
 	case err == nil:
 		return members, nil
@@ -164,8 +167,6 @@ func envelope(data []byte) ([]jcs.Member, *rpcError) {
 		return nil, &rpcError{Code: codeInvalidRequest, Message: "batches are not accepted; send one message"}
 	case ok && refused.Kind == jcs.KindType:
 		return nil, &rpcError{Code: codeInvalidRequest, Message: "a message must be a JSON object"}
-	case ok && refused.Kind == jcs.KindNumber:
-		return nil, &rpcError{Code: codeInvalidRequest, Message: "id must be a string or an integer within ±(2^53-1)"}
 	}
 	return nil, &rpcError{Code: codeParse, Message: "not acceptable JSON: " + err.Error()}
 }
@@ -182,46 +183,6 @@ func validID(id jcs.Raw) bool {
 	}
 	n, err := strconv.ParseInt(string(id), 10, 64)
 	return err == nil && n >= -maxID && n <= maxID && strconv.FormatInt(n, 10) == string(id)
-}
-
-// maskInnerNumbers copies a message with every well-formed number inside params (or deeper) overwritten, so that the
-// reader's precision rule, which is ours for statements, does not refuse a number that only its tool may judge.
-func maskInnerNumbers(data []byte) []byte {
-	out := append([]byte(nil), data...)
-	depth, inString := 0, false
-	for i := 0; i < len(out); i++ {
-		switch c := out[i]; {
-		case inString && c == '\\':
-			i++
-		case c == '"':
-			inString = !inString
-		case inString:
-		case c == '{' || c == '[':
-			depth++
-		case c == '}' || c == ']':
-			depth--
-		case depth > 1 && (c == '-' || c >= '0' && c <= '9'):
-			end := i
-			for end < len(out) && strings.IndexByte("+-.0123456789eE", out[end]) >= 0 {
-				end++
-			}
-			if isNumber(string(out[i:end])) {
-				out[i] = '0'
-				for j := i + 1; j < end; j++ {
-					out[j] = ' '
-				}
-			}
-			i = end - 1
-		}
-	}
-	return out
-}
-
-// isNumber reports whether text is a JSON number, whatever its size.
-func isNumber(text string) bool {
-	_, err := jcs.Number(text)
-	refused, ok := errors.AsType[*jcs.Error](err)
-	return err == nil || ok && refused.Kind == jcs.KindNumber
 }
 
 // shorten quotes foreign text for a message.
