@@ -36,6 +36,8 @@ func bodies(t *testing.T) map[string]request {
 		"POST " + p + "/verification": `{"decision":"d"}`, "POST " + p + "/suspend": `{"reason":"why"}`, "POST " + p + "/keys/{kid}/revoke": `{"reason":"error"}`,
 		"POST " + p + "/withdraw": `{"reason":"why"}`, "POST " + p + "/revocations": `{"entity":{"type":"service","id":"a"},"reason":"error"}`,
 		"POST " + p + "/tokens": `{"scopes":["live"]}`, "PUT " + p + "/delegation": `{"delegated":true}`,
+		"POST " + p + "/coverage":    `{"questions":[{"query":"Do you offer this?"}]}`,
+		"POST " + p + "/live":        `{"stream":"none","value":1,"observed_at":"2026-01-02T03:04:05Z"}`,
 		"POST /api/v1/registry/keys": entry(business.RegistryKey{}), "POST /api/v1/registry/revocations": entry(business.RevocationEntry{}),
 	}
 	out := map[string]request{"POST " + p + "/import": {kind: "application/x-ndjson", body: oneRecord}}
@@ -176,10 +178,11 @@ func (r *registry) state(slug string) string {
 		proofs, _ := rd.Proofs(ctx, slug)
 		verifications, _ := rd.Verifications(ctx, slug)
 		tokens, _ := rd.Tokens(ctx, slug)
+		readings, _ := rd.Readings(ctx, slug, "", "", "", "")
 		audit, _ := rd.Audit(ctx, slug, 0, 1000)
 		hosts, _ := rd.Hosts(ctx)
 		maps.DeleteFunc(hosts, func(_, other string) bool { return other != slug })
-		all = append(all, row, counts, keys, revocations, proofs, verifications, tokens, audit, hosts)
+		all = append(all, row, counts, keys, revocations, proofs, verifications, tokens, readings, audit, hosts)
 		return nil
 	})
 	if err != nil {

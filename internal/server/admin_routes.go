@@ -80,6 +80,7 @@ var (
 	limitParameter = parameter{"limit", "integer", "", "how many at most, 1 to 1000; 100 when absent"}
 	listParameters = []parameter{{"after", "string", "", "the name behind which the list begins"}, limitParameter}
 	auditQuery     = []parameter{{"after", "integer", "", "the sequence number behind which the list begins"}, limitParameter}
+	liveQuery      = []parameter{{"stream", "string", "", "only this stream; all when absent"}}
 	importQuery    = []parameter{
 		{"mode", "string", "replace|merge", "what becomes of records that are not in the body: replace removes them, merge keeps them; replace when absent"},
 		{"dry_run", "boolean", "", "report, and change nothing"},
@@ -105,6 +106,7 @@ func adminRoutes() []adminRoute {
 		{"GET", publisher, "lifecycle, standing, state, proof, quota", ops(app.OpReadPublisher), nil, plain(readPublisher)},
 		{"POST", publisher + "/import", "import one file of records, or a bundle", ops(app.OpImport), importQuery, importing()},
 		{"GET", publisher + "/lint", "what is allowed and will be answered badly", ops(app.OpLint), nil, plain(lint)},
+		{"POST", publisher + "/coverage", "which questions the content answers, and what is missing for the others; nothing is changed", ops(app.OpCoverage), nil, with(coverage)},
 		{"GET", publisher + "/profile", "the profile as publisher.json holds it", ops(app.OpReadPublisher), nil, plain(readProfile)},
 		{"PUT", publisher + "/profile", "replace the profile", ops(app.OpSetProfile), nil, raw(setProfile)},
 		{"GET", publisher + "/schema", "the vocabulary, schema.json", ops(app.OpReadPublisher), nil, plain(readSchema)},
@@ -115,6 +117,9 @@ func adminRoutes() []adminRoute {
 		{"GET", publisher + "/calendar", "the holiday calendar, calendar.json", ops(app.OpReadPublisher), nil, plain(readCalendar)},
 		{"PUT", publisher + "/calendar", "replace the holiday calendar", ops(app.OpSetCalendar), nil, raw(setCalendar)},
 		{"DELETE", publisher + "/calendar", "remove the holiday calendar", ops(app.OpSetCalendar), nil, plain(removeCalendar)},
+
+		{"GET", publisher + "/live", "the latest readings, at most 1000", ops(app.OpReadReadings), liveQuery, plain(readLive)},
+		{"POST", publisher + "/live", "push one reading as JSON, or one on each line", ops(app.OpPushReadings), nil, pushing()},
 
 		{"GET", publisher + "/proofs", "attempts to prove a host", ops(app.OpReadProofs), nil, plain(readProofs)},
 		{"POST", publisher + "/proofs", "begin to prove a host; the value to publish is shown once", ops(app.OpStartProof), nil, made(with(startProof))},
@@ -148,4 +153,8 @@ func adminRoutes() []adminRoute {
 
 func importing() handling {
 	return handling{types: importTypes, out: reflect.TypeFor[*app.ImportResult](), serve: func(c *call) (any, error) { return importRecords(c) }}
+}
+
+func pushing() handling {
+	return handling{types: liveTypes, out: reflect.TypeFor[*app.LiveReceipt](), serve: func(c *call) (any, error) { return pushLive(c) }}
 }

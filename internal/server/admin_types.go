@@ -119,6 +119,11 @@ type proofList struct {
 	Proofs []app.ProofView `json:"proofs"`
 }
 
+type readingList struct {
+	Readings []app.ReadingView `json:"readings"`
+	More     int               `json:"more,omitzero" desc:"readings that are not listed; ask for one stream"`
+}
+
 type problemList struct {
 	Problems []bundle.Problem `json:"problems"`
 }

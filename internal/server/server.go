@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"sayso/business"
 	"sayso/business/bizhttp"
 	"sayso/internal/app"
 )
@@ -39,6 +40,8 @@ type Options struct {
 	Registry *app.Registry
 	// Pages renders the HTML of the business surface; nil leaves it with JSON.
 	Pages *bizhttp.Pages
+	// Call answers the MCP endpoints of the business surface (bizhttp.HandlerOptions.Call); nil serves no tools.
+	Call func(w http.ResponseWriter, r *http.Request, p *business.Publication) error
 	// Checks are run by /readyz, in order.
 	Checks []Check
 	// Reloader is nil when nothing can be reloaded.

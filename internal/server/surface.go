@@ -47,7 +47,7 @@ func (s *Server) ownHost(r *http.Request) bool {
 // businessSurface serves the registry's documents and pages.
 func (s *Server) businessSurface() http.Handler {
 	return bizhttp.Handler(bizhttp.HandlerOptions{
-		Source: s.options.Registry, Pages: s.options.Pages,
+		Source: s.options.Registry, Pages: s.options.Pages, Call: s.options.Call,
 		Report: func(r *http.Request, cause error) {
 			route, _ := bizhttp.Match(r.URL.EscapedPath())
 			s.options.Log.Error("an answer could not be made", "route", route.Pattern, "cause", cause.Error())

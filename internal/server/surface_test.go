@@ -137,55 +137,6 @@ func TestRegistryReadinessAndGauges(t *testing.T) {
 	}
 }
 
-// B§2: per key and per address are counted apart.
-func TestRateLimitByCredential(t *testing.T) {
-	w := apptest.NewWorld(t)
-	w.Publisher(t, "shop")
-	_, one := w.Owner(t, "shop", app.ScopeLive)
-	_, two := w.Owner(t, "shop", app.ScopeLive)
-	const allowance = 5
-	const served = http.StatusNotFound // what a good key is answered: no tools are served
-	s := start(t, server.Options{Registry: w.Registry, RateLimit: allowance, LimitLoopback: true})
-	ask := func(token string) reply {
-		return send(t, s.public, request{method: "POST", path: "/t/shop/mcp", token: token})
-	}
-	wholeMinute(t)
-	count := func(token string, n int) (limited int, last reply) {
-		for range n {
-			if a := ask(token); a.status == http.StatusTooManyRequests {
-				limited++
-				last = a
-			}
-		}
-		return limited, last
-	}
-	limited, last := count("", allowance+2)
-	if limited != 2 || last.code() != "rate_limited" || last.header.Get("Retry-After") == "" || last.header.Get("Access-Control-Allow-Origin") != "*" ||
-		last.value["request_id"] != last.header.Get("X-Request-Id") || last.header.Get("Cache-Control") != "no-store" {
-		t.Errorf("by address: %d limited, %v %s", limited, last.header, last.text)
-	}
-	if a := ask(one); a.status != served {
-		t.Errorf("a key behind an address that is used up: %d %s", a.status, a.text)
-	}
-	if limited, last = count(one, allowance+1); limited != 2 || !strings.Contains(last.text, "with this credential") {
-		t.Errorf("by key: %d limited, %s", limited, last.text)
-	}
-	if a := ask(two); a.status != served {
-		t.Errorf("another key: %d %s", a.status, a.text)
-	}
-	refused := 0
-	for i := range allowance + 3 { // each invented key is a new one
-		if a := ask(fmt.Sprintf("invented-%d", i)); a.status == http.StatusTooManyRequests {
-			refused++
-		} else if a.status != http.StatusUnauthorized {
-			t.Errorf("invented key: %d %s", a.status, a.text)
-		}
-	}
-	if refused != 3 {
-		t.Errorf("invented keys: %d refused", refused)
-	}
-}
-
 // wholeMinute waits until the running minute, by which requests are counted, has enough left for what follows.
 func wholeMinute(t *testing.T) {
 	t.Helper()
