@@ -35,7 +35,7 @@ func serveRegistry(data, figures string) (origin string, closing func(), err err
 	if err != nil {
 		return "", nil, err
 	}
-	surface := bizhttp.Handler(bizhttp.HandlerOptions{Source: registry})
+	surface := bizhttp.Handler(bizhttp.HandlerOptions{Source: registry, Call: e.registryTools(&serving{registry: registry}).ServeCall})
 	listening.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := registry.Refresh(r.Context()); err != nil {
 			http.Error(w, err.Error(), http.StatusServiceUnavailable)
@@ -84,6 +84,9 @@ func TestBusinessAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFile(t, "bad.jsonl", `{"id":"x","type":"service"}`+"\n")
+	writeFile(t, "questions.txt", "Do you offer eye tests?\nDo you sell hearing aids?\nHow much is it?\n"+strings.Repeat("x", 600)+"\n")
+	writeFile(t, "streams.json", `{"streams":[{"key":"open","kind":"bool","sla_seconds":60,"max_age_seconds":600}]}`)
+	writeFile(t, "readings.ndjson", `{"stream":"open","value":true,"observed_at":"2026-01-02T15:04:05Z"}`+"\n"+`{"stream":"none","value":1,"observed_at":"2026-01-02T15:04:05Z"}`+"\n")
 	writeFile(t, "locations.json", `[{"id":"a","name":"A","locality":"Exampleton"}]`)
 	const slug = "corner-optician"
 	seen := map[string]bool{}
@@ -123,8 +126,11 @@ func TestBusinessAnswers(t *testing.T) {
 	step("business-set", "business locations set "+slug+" locations.json", exitOK)
 	step("business-set", "business calendar set "+slug+" bundle/calendar.json", exitOK)
 	step("business-set", "business calendar remove "+slug, exitOK)
+	step("business-set", "business schema set "+slug+" streams.json", exitOK)
+	step("business-live", "business live "+slug+" readings.ndjson", exitFailed)
 	step("business-set", "business schema remove "+slug, exitOK)
 	step("business-lint", "business lint "+slug, exitOK)
+	step("business-coverage", "business coverage "+slug+" --questions questions.txt", exitOK)
 	step("failure", "business publish "+slug, exitRefused)
 	step("business-prove", "business prove "+slug+" --host opticians.example.com --method well_known", exitOK)
 	step("business-prove", "business prove "+slug+" --host opticians.example.com --method dns_txt", exitOK)
@@ -174,7 +180,7 @@ func TestBusinessAnswers(t *testing.T) {
 // ofRegistry reports the schemas of answers that TestBusinessAnswers holds.
 func ofRegistry(name string) bool {
 	switch name {
-	case "init.json", "doctor.json", "token.json", "tokens.json", "verify-business.json", "check-several.json", "keys-business.json":
+	case "init.json", "doctor.json", "token.json", "tokens.json", "verify-business.json", "check-several.json", "keys-business.json", "ask.json":
 		return true
 	}
 	return strings.HasPrefix(name, "business-") || strings.HasPrefix(name, "keys-registry-")
@@ -209,6 +215,10 @@ func checkVerifyAnswers(t *testing.T, step answerStep, slug string) {
 	defer closing()
 	step("verify-business", "verify "+origin+"/b/"+slug, exitFailed)
 	step("verify-business", "verify "+origin+"/b/"+slug+" --root d/root.pub.json", exitOK)
+	step("failure", "ask "+origin+"/b/nobody hours", exitNotFound)
+	step("ask", "ask "+origin+"/b/"+slug+" hours", exitFailed)
+	step("ask", "ask "+origin+"/b/"+slug+" hours --root d/root.pub.json", exitOK)
+	step("ask", "ask "+origin+"/b/"+slug+" boats --accept-unconfirmed", exitOK)
 	step("check-several", "check "+origin+" --no-sources", exitOK)
 	step("check", "check "+origin+" --protocol x --root d/root.pub.json", exitOK)
 }

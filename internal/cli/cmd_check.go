@@ -50,7 +50,8 @@ func newCheck(e *env) *cobra.Command {
 			"Of a publisher of figures it names the highest level, L1 to L3, that holds. Each source page is fetched once; --no-sources leaves them alone. A request " +
 			"without an answer takes no level away: the verdict counts it and says that the level holds as far as the origin answered.\n\n" +
 			"Of a registry it looks at its own documents and at --publishers of its businesses; ADDRESS may be the profile, manifest or host of one. That the keys lead to the registry's root is tested against " +
-			"--root.\n\n" +
+			"--root. The tools of a business are asked at most 40 questions, made of its own documents and a word that nobody published; one answer is altered in many ways, each of which the verification must " +
+			"notice. Only tools that read are called.\n\n" +
 			"With --json the answer is one report, or {\"reports\": […]} when the origin serves both. Exit 0 when no rule failed, 1 when one did, 5 when the origin does not answer. A publisher runs it on a " +
 			"schedule with --json as its own self-check.",
 		Example: "  sayso check https://figures.example\n  sayso check http://127.0.0.1:8470 --no-sources --json\n  sayso check https://figures.example --html report.html\n" +

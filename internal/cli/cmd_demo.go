@@ -17,11 +17,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sayso/business"
 	"sayso/examples"
 	"sayso/facts/dataset"
 	"sayso/internal/app"
-	"sayso/internal/buildinfo"
 	"sayso/internal/demo"
 	"sayso/internal/server"
 	"sayso/internal/store/sqlite"
@@ -292,7 +290,7 @@ func openDemoStore(ctx context.Context, data string) (app.Store, error) {
 func (e *env) demoRegistry(ctx context.Context, s *demoSetting, store app.Store) (*demo.Registry, error) {
 	o := demo.RegistryOptions{
 		Data: s.data, Store: store, Log: e.logger(), Passphrase: s.passphrase,
-		Site: business.Site{Origin: s.origin, ServerVersion: buildinfo.Get().Version},
+		Site: registrySite(s.origin),
 	}
 	if e.config.PassphraseFile != "" {
 		var err error

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sayso/business/bizhttp"
 	"sayso/facts"
 	"sayso/facts/dataset"
 	"sayso/facts/factshttp"
@@ -148,7 +149,7 @@ func (e *env) newServer(s *serving) *server.Server {
 		o.Checks, o.Reloader = []server.Check{s.catalogue.Check}, s.catalogue
 	}
 	if s.registry != nil {
-		o.Registry, o.Pages = s.registry, web.BusinessPages()
+		o.Registry, o.Pages, o.Call = s.registry, web.BusinessPages(), e.registryTools(s).ServeCall
 	}
 	return server.New(o)
 }
@@ -185,6 +186,22 @@ func (e *env) factsHandler(catalogue *server.Catalogue, origin string) http.Hand
 			log.Error("an answer could not be made", "route", route.Pattern, "cause", cause.Error())
 		},
 	})
+}
+
+// registryTools answers MCP calls to the publishers and, with the figures that are served beside them, at the front door.
+func (e *env) registryTools(s *serving) *mcpserve.RegistryTools {
+	log := e.logger()
+	o := mcpserve.RegistryOptions{
+		Registry: s.registry, Today: today, Version: buildinfo.Get().Version,
+		Report: func(r *http.Request, cause error) {
+			route, _ := bizhttp.Match(r.URL.EscapedPath())
+			log.Error("a call could not be answered", "route", route.Pattern, "cause", cause.Error())
+		},
+	}
+	if s.catalogue != nil {
+		o.Facts = s.catalogue.Snapshot
+	}
+	return mcpserve.NewRegistry(o)
 }
 
 func classify(path string) (pattern string, dynamic bool) {

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"sayso/business"
+	"sayso/business/answer"
 	"sayso/internal/app"
 	"sayso/internal/buildinfo"
 	"sayso/internal/keyfile"
@@ -76,9 +77,14 @@ func (e *env) openRegistry(ctx context.Context, origin string, prover app.Prover
 	}
 	r = app.New(app.Options{
 		Store: store, Keys: keys, Prover: prover, Log: e.logger(), Data: e.config.Data,
-		Site: business.Site{Origin: origin, ServerVersion: buildinfo.Get().Version},
+		Site: registrySite(origin),
 	})
 	return r, store.Close, nil
+}
+
+// registrySite is what a registry of this program answers for: tools, too.
+func registrySite(origin string) business.Site {
+	return business.Site{Origin: origin, ServerVersion: buildinfo.Get().Version, ToolsServed: true, InputSchema: answer.InputSchema}
 }
 
 // withRegistry runs one act on the registry beside a running server or without one: both see one database, and a server takes the change over within a second.

@@ -17,9 +17,11 @@ const failureSchema = "failure"
 
 // answerSchemas names the files of folder schema by which the --json answers of each command are formed. What mcp writes are messages of its protocol.
 var answerSchemas = map[string][]string{
+	"ask":                      {"ask"},
 	"business audit":           {"business-audit"},
 	"business calendar remove": {"business-set"},
 	"business calendar set":    {"business-set"},
+	"business coverage":        {"business-coverage"},
 	"business create":          {"business-receipt"},
 	"business delegate":        {"business-receipt"},
 	"business host add":        {"business-receipt"},
@@ -28,6 +30,7 @@ var answerSchemas = map[string][]string{
 	"business import":          {"business-import"},
 	"business lint":            {"business-lint"},
 	"business list":            {"business-list"},
+	"business live":            {"business-live"},
 	"business locations set":   {"business-set"},
 	"business pause":           {"business-receipt"},
 	"business profile set":     {"business-set"},
