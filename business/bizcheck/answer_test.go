@@ -11,8 +11,8 @@ import (
 	"sayso/vectors"
 )
 
-// answer is the envelope of vector T01, edited and signed again.
-func answer(t *testing.T, edit func(o object)) []byte {
+// answered is the envelope of vector T01, edited and signed again.
+func answered(t *testing.T, edit func(o object)) []byte {
 	t.Helper()
 	for _, v := range vectors.TampersXP() {
 		if v.Name != "T01" {
@@ -60,6 +60,18 @@ var brokenAnswers = []spoiltAnswer{
 	{"XP-COVERAGE-002", "candidates in the publisher block", func(o object) { asks(o); in(o, "publisher")["support_phone"] = "+49" }},
 	{"XP-COVERAGE-003", "no clarification", func(o object) { asks(o); delete(o, "clarification") }},
 	{"XP-COVERAGE-003", "nothing missing", func(o object) { asks(o); in(o, "clarification")["missing"] = []any{} }},
+	{"XP-COVERAGE-002", "candidates in the propositions", func(o object) {
+		asks(o)
+		in(o, "coverage")["propositions"] = []any{object{"verdict": "published", "publisher_value": 50}}
+	}},
+	{"XP-COVERAGE-004", "a no is made up", func(o object) {
+		denied("not_covered", false)(o)
+		in(o, "coverage")["propositions"] = []any{}
+		in(o, "coverage")["answer"] = object{"polarity": "negative"}
+	}},
+	{"XP-COVERAGE-005", "excluded on part of the evidence", func(o object) {
+		in(o, "coverage")["evidence_complete"], in(o, "coverage")["constraints"] = false, []any{object{"verdict": "excluded_by_closed_list"}}
+	}},
 	{"XP-COVERAGE-005", "not stated", func(o object) { delete(in(o, "coverage"), "evidence_complete") }},
 	{"XP-COVERAGE-006", "a no is lost", denied("not_covered", false)},
 	{"XP-COVERAGE-007", "a fifth value", func(o object) { in(o, "coverage")["constraints"] = []any{object{"verdict": "probably"}} }},
@@ -67,18 +79,20 @@ var brokenAnswers = []spoiltAnswer{
 	{"XP-COVERAGE-010", "a fifth status", func(o object) { in(o, "coverage")["status"] = "maybe" }},
 	{"XP-INTEGRITY-013", "no echo", func(o object) { delete(o, "arguments") }},
 	{"XP-FRESHNESS-006", "not stated", func(o object) { delete(in(o, "freshness"), "any_stale") }},
+	{"XP-FRESHNESS-006", "a stale reading", func(o object) { in(o, "result")["readings"] = []any{object{"stale": true}} }},
+	{"XP-FRESHNESS-002", "one generation", func(o object) { o["state"] = object{"records_generation": 7} }},
 	{"XP-FRESHNESS-001", "facts of tomorrow", func(o object) { o["state"] = object{"changed_at": noon.Add(time.Hour)} }},
 	{"XP-FRESHNESS-002", "a negative generation", func(o object) { o["state"] = object{"records_generation": -1} }},
 }
 
 func TestBrokenAnswers(t *testing.T) {
 	for _, c := range brokenAnswers {
-		if got := broken(bizcheck.CheckEnvelope(answer(t, c.edit))); !slices.Equal(got, []string{c.rule}) {
+		if got := broken(bizcheck.CheckEnvelope(answered(t, c.edit))); !slices.Equal(got, []string{c.rule}) {
 			t.Errorf("%s %s: broken %v", c.rule, c.note, got)
 		}
 	}
 	for note, edit := range map[string]func(o object){"as it is": func(object) {}, "needs context": asks, "a published no": denied("resolved", true)} {
-		if got := broken(bizcheck.CheckEnvelope(answer(t, edit))); len(got) > 0 {
+		if got := broken(bizcheck.CheckEnvelope(answered(t, edit))); len(got) > 0 {
 			t.Errorf("%s: broken %v", note, got)
 		}
 	}
@@ -159,7 +173,7 @@ func TestTamperVectors(t *testing.T) {
 
 // A rule of an answer is never passed by an answer that has nothing of the kind.
 func TestAnswerPassesOnlyWhatItShows(t *testing.T) {
-	got := passed(bizcheck.CheckEnvelope(answer(t, func(object) {})))
+	got := passed(bizcheck.CheckEnvelope(answered(t, func(object) {})))
 	for _, rule := range []string{"XP-COVERAGE-002", "XP-COVERAGE-003", "XP-COVERAGE-006", "XP-COVERAGE-007", "XP-COVERAGE-008", "XP-FRESHNESS-002", "XP-INTEGRITY-001", "XP-INTEGRITY-006"} {
 		if slices.Contains(got, rule) {
 			t.Errorf("%s passed", rule)

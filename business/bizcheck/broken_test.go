@@ -20,7 +20,7 @@ const closed = origin + "/t/shut/.well-known/x-protocol/manifest.json"
 
 // spoilt is a registry that breaks exactly one rule.
 type spoilt struct {
-	rule, note string
+	rule, note string // the rule, and behind it those that break with it
 	target     string // "" = the registry
 	spoil      func(s *site)
 }
@@ -134,22 +134,10 @@ func unsignedToo(m object) {
 // speaks is an MCP endpoint that answers initialize with a revision of its choice.
 func speaks(revision func(asked string) string) func(*site) {
 	return func(s *site) {
-		s.draft = func(m object) { in(m, "endpoints")["mcp"] = origin + "/t/shop/mcp" }
-		s.spoil = func(r *http.Request, a *reply) {
-			if r.Method != http.MethodPost {
-				return
+		s.result = func(method string, params, result object) {
+			if method == "initialize" {
+				result["protocolVersion"] = revision(params["protocolVersion"].(string))
 			}
-			var call struct {
-				Method string
-				Params struct{ ProtocolVersion string }
-			}
-			if json.NewDecoder(r.Body).Decode(&call) != nil || call.Method != "initialize" {
-				a.status = http.StatusBadRequest
-				return
-			}
-			text, _ := json.Marshal(object{"jsonrpc": "2.0", "id": 1, "result": object{"protocolVersion": revision(call.Params.ProtocolVersion)}})
-			a.status, a.body = 200, append(append([]byte("event: message\ndata: "), text...), "\n\n"...)
-			a.header.Set("Content-Type", "text/event-stream")
 		}
 	}
 }
@@ -229,7 +217,7 @@ var brokenRegistries = []spoilt{
 	{"XP-AUTHORITY-001", "lapsed", "", drafted(func(m object) { in(m, "verification")["valid_until"] = noon.Add(-time.Second) })},
 	{"XP-AUTHORITY-005", "contracted", "", drafted(func(m object) { in(m, "publisher")["trust_tier"] = "contracted" })},
 	{"XP-INTEGRITY-001", "edited", "", after(func(m object) { m["server_version"] = "6.6.6" })},
-	{"XP-INTEGRITY-001", "attestation of a key", "", func(s *site) {
+	{"XP-INTEGRITY-001 XP-INTEGRITY-006", "attestation of a key", "", func(s *site) {
 		s.jwks = func(d object) {
 			d["keys"].([]any)[0].(object)["x_protocol_attestation"].(object)["key_created_at"] = "2020-01-01T00:00:00Z"
 		}
@@ -260,7 +248,7 @@ var brokenRegistries = []spoilt{
 	}},
 	{"XP-INTEGRITY-010", "no list", "", refuse("/t/shop/.well-known/x-protocol/revocations.json", 404, `{"error":"not_found"}`, "")},
 	{"XP-INTEGRITY-011", "unsigned", "", body("revocations.json", func(o object) { delete(o, "attestation") })},
-	{"XP-INTEGRITY-014", "attested for another", "", func(s *site) {
+	{"XP-INTEGRITY-006 XP-INTEGRITY-014", "attested for another", "", func(s *site) {
 		s.jwks = func(d object) { d["keys"].([]any)[0].(object)["x_protocol_attestation"].(object)["publisher"] = "shut" }
 	}},
 	{"XP-INTEGRITY-015", "a forged root", "", func(s *site) {
@@ -290,22 +278,27 @@ var brokenRegistries = []spoilt{
 	}},
 	{"XP-TRANSPORT-002", "echoes everything", "", speaks(func(asked string) string { return asked })},
 	{"XP-TRANSPORT-002", "knows one", "", speaks(func(string) string { return "2024-11-05" })},
+	{"XP-FRESHNESS-007", "tools stay open", closed, on("/t/shut/mcp", func(a *reply) { a.status = 200 })},
 	{"XP-TRANSPORT-004", "429 without Retry-After", "", refuse("/business/shop", 429, `{"error":"rate_limited"}`, "")},
 	{"XP-SCHEMA-001", "another name", "", swap("/business/shop", `"legalName":"Shop GmbH"`, `"legalName":"Shop AG"`)},
 }
 
 // Each broken registry breaks the rule it is made for and no other.
 func TestBrokenRegistries(t *testing.T) {
-	for _, c := range brokenRegistries {
+	for i, c := range slices.Concat(brokenRegistries, brokenTools) {
 		t.Run(c.rule+" "+c.note, func(t *testing.T) {
+			t.Parallel()
 			s := newSite()
+			if p := s.pubs["shop"]; i < len(brokenRegistries) { // what is broken is no tool's doing: three of them are enough
+				p.Profile.Tools = p.Profile.Tools[:3]
+			}
 			c.spoil(s)
 			target := c.target
 			if target == "" {
 				target = origin
 			}
 			r := s.check(t, target)
-			if got := broken(r.Findings); !slices.Equal(got, []string{c.rule}) {
+			if got := broken(r.Findings); !slices.Equal(got, strings.Fields(c.rule)) {
 				t.Errorf("broken: %v\n%s", got, show(r))
 			}
 		})
@@ -315,8 +308,8 @@ func TestBrokenRegistries(t *testing.T) {
 // A check that cannot fail is a defect: every rule that is looked at has a registry or an answer that breaks it.
 func TestEveryRuleCanBreak(t *testing.T) {
 	have := map[string]bool{}
-	for _, c := range brokenRegistries {
-		have[c.rule] = true
+	for _, c := range slices.Concat(brokenRegistries, brokenTools) {
+		have[strings.Fields(c.rule)[0]] = true
 	}
 	for _, c := range brokenAnswers {
 		have[c.rule] = true

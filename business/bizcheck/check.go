@@ -23,6 +23,10 @@ const (
 	maxPublishers     = business.MaxResults
 	maxLines          = 5000 // lines of an export that are read
 	maxRecords        = 5    // records of an export whose url is asked
+	maxSamples        = 200  // records of an export that are kept to make questions of
+	maxCalls          = 40   // of the tools of one publisher
+	maxCallsAll       = 160  // of all tools in one run
+	maxSteps          = 5    // in which a clarification ends
 	listed            = 20   // findings of one rule and outcome that a report lists
 )
 
@@ -59,6 +63,8 @@ type checker struct {
 	looked     []string           // what was read, for the scope
 	left       []string           // what was not, and why
 	mcp        bool               // a manifest named an mcp endpoint
+	calls      int                // of tools, in this run
+	unasked    string             // why questions were not asked, "" when they were
 	file       bool               // one document is looked at, and no server
 }
 

@@ -15,11 +15,12 @@ import (
 type export struct {
 	meta    object
 	records []line
-	cut     string // why not all lines were read, "" when they were
+	samples []object // the first records, whole
+	cut     string   // why not all lines were read, "" when they were
 }
 
 // line is one record of an export.
-type line struct{ typ, id, url, publisher string }
+type line struct{ typ, id, url, publisher, title string }
 
 // checkDump fetches the export, or its first part, and looks at it.
 func (c *checker) checkDump(p *publisher) {
@@ -54,6 +55,7 @@ func (c *checker) checkDump(p *publisher) {
 		c.expect(source == p.profile, "XP-EXPORT-002", a.at, fmt.Sprintf("source is %.200q, the manifest names %.200q", safefetch.WithoutQuery(source), safefetch.WithoutQuery(p.profile)), "name the canonical profile, where the file can be had anew")
 	}
 	c.checkRecords(a.at, e.records)
+	p.samples, p.records, p.cut = e.samples, e.records, e.cut != ""
 }
 
 // checkExport looks at the bytes of an export. partial says that they are the beginning of a longer one. slug is "" where nobody was asked for.
@@ -100,6 +102,9 @@ func (c *recorder) checkExport(place string, body []byte, partial bool, slug str
 			}
 		}
 		e.records = append(e.records, one)
+		if len(e.samples) < maxSamples {
+			e.samples = append(e.samples, o)
+		}
 	}
 	if confirmed > 2 {
 		c.prefer(equal < confirmed, "XP-IDENTITY-003", place, fmt.Sprintf("verified_at equals updated_at in all %d records that state both", confirmed), "state verified_at only where somebody confirmed the record")
@@ -166,12 +171,12 @@ func (c *recorder) checkEvidence(place string, meta object) {
 // checkLine looks at one record of the export.
 func (c *recorder) checkLine(place string, raw []byte, slug string) (object, line, bool) {
 	o, err := objectOf(raw)
-	one := line{typ: o.text("type"), id: o.text("id"), url: o.text("url"), publisher: o.text("publisher")}
+	one := line{typ: o.text("type"), id: o.text("id"), url: o.text("url"), publisher: o.text("publisher"), title: o.text("title")}
 	problem := ""
 	switch {
 	case err != nil:
 		problem = "the line is no object of strict JSON: " + err.Error()
-	case one.typ == "" || one.id == "" || o.text("title") == "" || one.publisher == "":
+	case one.typ == "" || one.id == "" || one.title == "" || one.publisher == "":
 		problem = "the record lacks one of id, type, title and publisher"
 	case originOf(one.url) == "":
 		problem = "the record has no absolute url"

@@ -48,7 +48,13 @@ func (c *recorder) checkEnvelope(place string, document []byte, e business.Evide
 	c.checkState(place, o, now)
 	c.checkLife(place, o, now)
 	f := o.object("freshness")
-	c.expect(f.isBool("any_stale"), "XP-FRESHNESS-006", place, "freshness.any_stale is not stated", "state it on every answer, also when nothing is stale")
+	stale := slices.ContainsFunc(o.object("result").objects("readings"), func(r object) bool { return r.is("stale", "true") })
+	c.expect(f.isBool("any_stale") && (f.is("any_stale", "true") || !stale), "XP-FRESHNESS-006", place, fmt.Sprintf("freshness.any_stale is %.20q, and a reading of the answer is stale: %t", f["any_stale"], stale),
+		"state it on every answer, also when nothing is stale, and true when a reading is")
+	if s := o.object("state"); s != nil {
+		c.prefer(s.has("generation") == s.has("records_generation"), "XP-FRESHNESS-002", place, "state holds one of generation and records_generation",
+			"state both: profile and records may follow from different commits")
+	}
 	c.checkAnswerSignature(place, document, o, e)
 }
 
@@ -70,6 +76,9 @@ func (c *recorder) checkAnswerSignature(place string, document []byte, o object,
 		return
 	}
 	c.checkVerdict(place, document, v, "XP-INTEGRITY-006")
+	if v.Call.Value != "not_applicable" {
+		c.expect(v.Call.Value == "match", "XP-INTEGRITY-013", place, v.Call.Message, "echo tool and arguments as received, every number as it was written; put a normalised reading into result or coverage")
+	}
 	if e.PublisherList != nil {
 		c.checkRevoked(place, v)
 	}
@@ -103,6 +112,9 @@ func (c *recorder) checkCoverage(place string, o object) {
 		c.checkWithheld(place, o)
 		c.checkClarification(place, o.object("clarification"))
 	}
+	if status == "not_covered" {
+		c.expect(!cov.object("answer").has("polarity"), "XP-COVERAGE-004", place, "not_covered comes with a polarity", "leave it out: a publisher that said nothing did not say no")
+	}
 	c.checkConstraints(place, cov)
 	c.checkNegatives(place, cov, status)
 	c.checkCaller(place, o, cov)
@@ -119,6 +131,10 @@ func (c *recorder) checkWithheld(place string, o object) {
 		if isList && len(list) > 0 || raw[0] == '{' && len(o.object("result").object(name)) > 0 {
 			shown = append(shown, name)
 		}
+	}
+	cov := o.object("coverage")
+	if len(cov.objects("publisher_facts")) > 0 || slices.ContainsFunc(cov.objects("propositions"), func(p object) bool { return p.has("publisher_value") }) {
+		shown = append(shown, "values in coverage")
 	}
 	slices.Sort(shown)
 	c.expect(len(shown) == 0, "XP-COVERAGE-002", place, fmt.Sprintf("needs_context shows %.200q", shown), "withhold every candidate: a reader under pressure picks one")
@@ -153,7 +169,11 @@ var verdicts = []string{"asserted_true", "asserted_false", "excluded_by_closed_l
 // checkConstraints is XP-COVERAGE-007.
 func (c *recorder) checkConstraints(place string, cov object) {
 	for _, one := range cov.objects("constraints") {
-		c.expect(slices.Contains(verdicts, one.text("verdict")), "XP-COVERAGE-007", place, fmt.Sprintf("a constraint has the verdict %.60q", one.text("verdict")), "use one of "+strings.Join(verdicts, ", "))
+		verdict := one.text("verdict")
+		c.expect(slices.Contains(verdicts, verdict), "XP-COVERAGE-007", place, fmt.Sprintf("a constraint has the verdict %.60q", verdict), "use one of "+strings.Join(verdicts, ", "))
+		if verdict == "excluded_by_closed_list" {
+			c.expect(!cov.is("evidence_complete", "false"), "XP-COVERAGE-005", place, "a term is excluded by a list, and the evidence is not complete", "say unknown while anything of the list may be missing")
+		}
 	}
 }
 

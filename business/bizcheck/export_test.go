@@ -1,12 +1,15 @@
 package bizcheck
 
-import "sayso/jcs"
+import (
+	"slices"
+
+	"sayso/business"
+	"sayso/jcs"
+	"sayso/report"
+)
 
 // Looked reports whether this checker can ever look at a rule.
 func Looked(id string) bool { return ruleOf[id].why == "" }
-
-// Answered reports whether a rule shows in answers only.
-func Answered(id string) bool { return ruleOf[id].answer }
 
 // LinkedNames are the names in the JSON-LD of a page.
 func LinkedNames(page []byte) []string {
@@ -24,4 +27,34 @@ func Scalars(text []byte) (out []string, ok bool) {
 	}
 	scalars(text, func(string) bool { return false }, func(_ string, raw jcs.Raw) { out = append(out, string(raw)) })
 	return out, true
+}
+
+// MaxCalls and MaxCallsAll bound the calls of tools.
+const (
+	MaxCalls    = maxCalls
+	MaxCallsAll = maxCallsAll
+)
+
+// Forgeries is how many ways there are to alter an answer.
+var Forgeries = len(forgeries)
+
+// ForgedRules are the rules that altered copies are looked at for, sorted.
+func ForgedRules() (out []string) {
+	for _, f := range forgeries {
+		out = append(out, f.rule)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Tampered alters an answer in every way and lets verify judge each copy.
+func Tampered(document []byte, e business.Evidence, verify func([]byte, business.Evidence) (*business.Verdict, error)) []report.Finding {
+	c := newRecorder()
+	c.checkTampered("answer", document, e, verify)
+	return c.findings()
+}
+
+// WithBound is the arguments of a resumed call.
+func WithBound(arguments, addTo, name, value string) string {
+	return string(withBound(jcs.Raw(arguments), addTo, name, value))
 }

@@ -130,17 +130,25 @@ var codes = map[string]bool{"no_anchor": false, "publisher_unavailable": true, "
 
 // checkRefusal is XP-TRANSPORT-004 for a 429 and XP-DISCOVERY-004 for a 503, wherever they come up.
 func (c *checker) checkRefusal(a *answer, method string) {
+	if method == http.MethodHead && a.status == http.StatusServiceUnavailable {
+		return // the code stands in the body
+	}
 	later := a.header.Get("Retry-After")
-	switch a.status {
+	c.checkPause(a.at, a.status, codeOf(a.body), later, isPause(later))
+	if a.status == http.StatusTooManyRequests {
+		o, _ := objectOf(payload(a.body))
+		c.expect(!o.has("result") && !o.has("coverage"), "XP-TRANSPORT-004", a.at, "a 429 carries an answer", "send the refusal alone: a limit says nothing about the business")
+	}
+}
+
+// checkPause is checkRefusal for what is known of an answer.
+func (c *recorder) checkPause(at string, status int, code, later string, pause bool) {
+	switch status {
 	case http.StatusTooManyRequests:
-		c.expect(isPause(later), "XP-TRANSPORT-004", a.at, fmt.Sprintf("a 429 has Retry-After %.50q", later), "say in whole seconds, or as an HTTP date, when to come back")
+		c.expect(pause, "XP-TRANSPORT-004", at, fmt.Sprintf("a 429 has Retry-After %.50q", later), "say in whole seconds, or as an HTTP date, when to come back")
 	case http.StatusServiceUnavailable:
-		if method == http.MethodHead {
-			return
-		}
-		code := codeOf(a.body)
 		retry, known := codes[code]
-		c.expect(known && (!retry || isPause(later)), "XP-DISCOVERY-004", a.at, fmt.Sprintf("a 503 has the code %q and Retry-After %.50q", code, later),
+		c.expect(known && (!retry || pause), "XP-DISCOVERY-004", at, fmt.Sprintf("a 503 has the code %q and Retry-After %.50q", code, later),
 			"answer with the code for what could not be read, and with Retry-After, so that nobody takes it for a statement about the publisher")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
 	"sayso/business"
@@ -131,7 +132,7 @@ func (c *checker) checkJSONLD(p *publisher) {
 	c.untested("XP-SCHEMA-001", p.profile, "no JSON-LD with a name was found in the page", "its script element may be missing, or hold no strict JSON")
 }
 
-// checkNotServed is XP-FRESHNESS-007: the pages of a publisher that is not published are closed, at the address that anybody can guess.
+// checkNotServed is XP-FRESHNESS-007: the pages and the tools of a publisher that is not published are closed, at the addresses that anybody can guess.
 func (c *checker) checkNotServed(p *publisher) {
 	base := p.origin + "/b/" + p.slug
 	for _, tail := range []string{"", "/dump.jsonl", "/sitemap.xml"} {
@@ -140,6 +141,16 @@ func (c *checker) checkNotServed(p *publisher) {
 			c.untested("XP-FRESHNESS-007", a.at, "whether the page is closed was not seen", a.problem())
 			continue
 		}
-		c.expect(a.status == http.StatusNotFound || a.status == http.StatusGone, "XP-FRESHNESS-007", a.at, fmt.Sprintf("the publisher is not published and the answer is %d", a.status), "close every channel in the same commit")
+		c.checkClosed(a, http.StatusNotFound, http.StatusGone)
 	}
+	_, a := c.initialize(p.origin+"/t/"+p.slug+"/mcp", business.APIVersion)
+	if a.unread() {
+		c.untested("XP-FRESHNESS-007", a.at, "whether the tools are closed was not seen", a.problem())
+		return
+	}
+	c.checkClosed(a, http.StatusNotFound, http.StatusGone, http.StatusMethodNotAllowed) // a server without tools may know no POST
+}
+
+func (c *recorder) checkClosed(a *answer, closed ...int) {
+	c.expect(slices.Contains(closed, a.status), "XP-FRESHNESS-007", a.at, fmt.Sprintf("the publisher is not published and the answer is %d", a.status), "close every channel in the same commit")
 }

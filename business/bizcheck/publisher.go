@@ -17,7 +17,18 @@ type publisher struct {
 	endpoints object
 	origin    string // of the manifest
 	profile   string // endpoints.public_profile
+
+	evidence business.Evidence // what answers are judged by; without call and time
+	listed   bool              // registry.json was read
+	served   []served          // its tools
+	streams  []string          // its live streams
+	samples  []object          // the first records of the export, whole
+	records  []line            // those of the export that were read
+	cut      bool              // it has more
 }
+
+// served is one tool as registry.json lists it.
+type served struct{ name, handler string }
 
 // checkPublisher looks at one publisher: its manifest, what the manifest names, and the pages.
 func (c *checker) checkPublisher(at string) {
@@ -97,10 +108,13 @@ func (c *checker) checkTrust(p *publisher, a *answer) *answer {
 		c.fail("XP-INTEGRITY-006", keys.at, "the publisher's keys are not there: "+keys.problem(), "serve the key set for every publisher that ever existed")
 	}
 	list := c.checkListAt(p.endpoints.text("revocations"), p.slug, registry)
-	v, err := business.Verify(a.body, business.Evidence{
+	p.evidence = business.Evidence{
 		Root: c.Root, RegistryKeys: registry.fetched(), PublisherKeys: keys.fetched(), Revocations: own.fetched(), PublisherList: list.fetched(),
-		Publisher: slugOf(a.at), At: c.Clock(), FutureSkew: business.ReaderSkew,
-	})
+		Publisher: p.slug, FutureSkew: business.ReaderSkew,
+	}
+	e := p.evidence
+	e.Publisher, e.At = slugOf(a.at), c.Clock()
+	v, err := business.Verify(a.body, e)
 	if err != nil {
 		c.fail("XP-VERSION-001", a.at, err.Error(), "serve a manifest of protocol_x_version "+business.Version)
 		return registry
@@ -201,17 +215,22 @@ func (c *checker) checkRegistryDocument(p *publisher) {
 	c.checkVersion(a.at, d)
 	c.checkAbsence(a.at, a.body)
 	c.checkClaims(a.at, a.body)
-	var served []string
+	p.listed = true
+	var handlers []string
 	for _, t := range d.objects("tools") {
-		served = append(served, t.text("handler"))
+		p.served = append(p.served, served{t.text("name"), t.text("handler")})
+		handlers = append(handlers, t.text("handler"))
+	}
+	for _, one := range d.objects("live_streams") {
+		p.streams = append(p.streams, one.text("key"))
 	}
 	for _, name := range claimed {
-		c.expect(slices.Contains(served, name), "XP-MANIFEST-004", p.at, "the capability "+name+" has no tool in registry.json", "derive capabilities from the tools that are served")
+		c.expect(slices.Contains(handlers, name), "XP-MANIFEST-004", p.at, "the capability "+name+" has no tool in registry.json", "derive capabilities from the tools that are served")
 	}
-	for _, name := range served {
+	for _, name := range handlers {
 		c.prefer(slices.Contains(claimed, name), "XP-MANIFEST-004", p.at, fmt.Sprintf("registry.json lists a tool of %.80q, which is no capability of the manifest", name), "derive both from one state")
 	}
-	if len(claimed)+len(served) == 0 {
+	if len(claimed)+len(handlers) == 0 {
 		c.pass("XP-MANIFEST-004", p.at)
 	}
 }

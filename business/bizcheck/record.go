@@ -16,6 +16,7 @@ type recorder struct {
 	found []report.Finding
 	count map[group]int
 	held  map[string]*passes
+	once  map[string]bool // what is not listed again while answers of one publisher are looked at; nil elsewhere
 }
 
 type group struct {
@@ -37,6 +38,11 @@ const maxMessage = 600
 
 func (c *recorder) add(f report.Finding) {
 	g := group{f.Rule, f.Outcome}
+	if key := f.Rule + string(f.Outcome) + f.Message + f.Reason; c.once[key] {
+		return // one cause, such as a key that is not attested, shows in every answer
+	} else if c.once != nil {
+		c.once[key] = true
+	}
 	if c.count[g] >= listed {
 		c.count[g]++
 		return
@@ -97,9 +103,9 @@ func (c *recorder) prefer(ok bool, rule, place, seen, next string) {
 // findings are the recorded findings, a count where not all are kept, and one pass for each rule that held at every place.
 func (c *recorder) findings() []report.Finding {
 	out := slices.Clone(c.found)
-	looked := map[string]bool{}
+	broken := map[string]bool{}
 	for _, f := range c.found {
-		looked[f.Rule] = looked[f.Rule] || f.Outcome != report.NotTested
+		broken[f.Rule] = broken[f.Rule] || f.Outcome == report.Fail || f.Outcome == report.Warning
 	}
 	for _, r := range rules {
 		for _, o := range []report.Outcome{report.Fail, report.Warning, report.NotTested, report.Pass} {
@@ -109,7 +115,7 @@ func (c *recorder) findings() []report.Finding {
 			}
 		}
 		held := c.held[r.id]
-		if held == nil || looked[r.id] {
+		if held == nil || broken[r.id] {
 			continue
 		}
 		message := r.title

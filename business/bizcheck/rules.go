@@ -3,7 +3,7 @@ package bizcheck
 import "sayso/report"
 
 // rule is one entry of the table. why is the reason for which this checker never looks at the rule, "" for a rule it looks at. answer says that the rule shows
-// in signed answers only, which CheckEnvelope and CheckDocument look at.
+// in what tools answer, and in nothing else.
 type rule struct {
 	id, title, section string
 	why                string
@@ -34,7 +34,7 @@ var rules = []rule{
 	{id: "XP-MANIFEST-001", title: "the manifest has every required member", section: "X§3.1"},
 	{id: "XP-MANIFEST-002", title: "data_last_updated is a real time or absent", section: "X§3.1"},
 	{id: "XP-MANIFEST-003", title: "readers take tool names from tools/list", section: "X§3.3", why: readers},
-	{id: "XP-MANIFEST-004", title: "capabilities are those of tools that are served", section: "X§3.3"},
+	{id: "XP-MANIFEST-004", title: "capabilities and registry.json name the tools that are served", section: "X§3.3"},
 	{id: "XP-MANIFEST-005", title: "a gated capability is refused to who does not hold it", section: "X§3.3", why: operated},
 	{id: "XP-MANIFEST-006", title: "readers take locators from endpoints", section: "X§3.4", why: readers},
 	{id: "XP-MANIFEST-007", title: "the manifest is signed or says why not, never both", section: "X§3.7"},
@@ -53,14 +53,14 @@ var rules = []rule{
 	{id: "XP-EXPORT-003", title: "readers do not call the export verified", section: "X§4.2", why: readers},
 	{id: "XP-EXPORT-004", title: "authority in the export is evidence or absent", section: "X§4.2"},
 	{id: "XP-COVERAGE-001", title: "resolved means covered, answered and nothing unresolved", section: "X§5.1", answer: true},
-	{id: "XP-COVERAGE-002", title: "needs_context withholds the candidates", section: "X§5.1", answer: true},
-	{id: "XP-COVERAGE-003", title: "needs_context says what is missing and how to resume", section: "X§5.1", answer: true},
-	{id: "XP-COVERAGE-004", title: "readers do not turn not_covered into a no", section: "X§5.1", why: readers},
-	{id: "XP-COVERAGE-005", title: "evidence_complete is stated both ways", section: "X§5.1", answer: true},
+	{id: "XP-COVERAGE-002", title: "needs_context withholds the candidates, and not_covered shows nothing", section: "X§5.1", answer: true},
+	{id: "XP-COVERAGE-003", title: "needs_context says what is missing and how to resume, and comes to an end", section: "X§5.1", answer: true},
+	{id: "XP-COVERAGE-004", title: "not_covered says neither yes nor no", section: "X§5.1", answer: true},
+	{id: "XP-COVERAGE-005", title: "evidence_complete is stated both ways, and true where everything was seen", section: "X§5.1", answer: true},
 	{id: "XP-COVERAGE-006", title: "a published no is an answer, not not_covered", section: "X§5.2", answer: true},
-	{id: "XP-COVERAGE-007", title: "constraints have one of four values", section: "X§5.2", answer: true},
+	{id: "XP-COVERAGE-007", title: "verdicts have one of four values, and what nobody published is unknown", section: "X§5.2", answer: true},
 	{id: "XP-COVERAGE-008", title: "the caller's words are not given as the publisher's", section: "X§5.3", answer: true},
-	{id: "XP-COVERAGE-009", title: "readers do not turn a technical failure into a business answer", section: "X§5.4", why: readers},
+	{id: "XP-COVERAGE-009", title: "what went wrong is an error and never a status", section: "X§5.4", answer: true},
 	{id: "XP-COVERAGE-010", title: "coverage.status is one of the four", section: "X§5.4", answer: true},
 	{id: "XP-COVERAGE-011", title: "readers do not rely on agent_instruction", section: "X§5.5", why: readers},
 	{id: "XP-COVERAGE-012", title: "readers treat publisher text as data", section: "X§5.5", why: readers},
@@ -82,12 +82,12 @@ var rules = []rule{
 	{id: "XP-INTEGRITY-010", title: "both revocation lists can be used as evidence", section: "X§8.7"},
 	{id: "XP-INTEGRITY-011", title: "no revocation list is served unsigned", section: "X§8.8"},
 	{id: "XP-INTEGRITY-012", title: "readers report four values", section: "X§8.9", why: readers},
-	{id: "XP-INTEGRITY-013", title: "an answer echoes tool and arguments", section: "X§8.10", answer: true},
+	{id: "XP-INTEGRITY-013", title: "an answer echoes tool and arguments, every literal of them", section: "X§8.10", answer: true},
 	{id: "XP-INTEGRITY-014", title: "keys and documents speak for the publisher they were asked for", section: "X§8.4"},
 	{id: "XP-INTEGRITY-015", title: "an entry called root is the pinned root", section: "X§8.4"},
 	{id: "XP-INTEGRITY-016", title: "revocation entries can be matched", section: "X§8.7"},
 	{id: "XP-FRESHNESS-001", title: "changed_at is a time before the document's", section: "X§6.4"},
-	{id: "XP-FRESHNESS-002", title: "generations are positive or absent", section: "X§6.4"},
+	{id: "XP-FRESHNESS-002", title: "generations are positive or absent, and both are stated", section: "X§6.4"},
 	{id: "XP-FRESHNESS-003", title: "expires_at is inside the signature, 15 minutes ahead at most", section: "X§8.6"},
 	{id: "XP-FRESHNESS-004", title: "no expired attestation is served", section: "X§8.6"},
 	{id: "XP-FRESHNESS-005", title: "readers keep four ages apart", section: "X§9", why: readers},

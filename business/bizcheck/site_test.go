@@ -22,8 +22,10 @@ import (
 	"time"
 
 	"sayso/business"
+	"sayso/business/answer"
 	"sayso/business/bizcheck"
 	"sayso/business/bizhttp"
+	"sayso/business/coverage"
 	"sayso/jcs"
 	"sayso/report"
 	"sayso/safefetch"
@@ -81,6 +83,12 @@ type site struct {
 	list     func(slug string, l object) // a list before it is signed
 	spoil    func(r *http.Request, a *reply)
 
+	hear     func(call coverage.Call) jcs.Raw           // the arguments that are answered
+	envelope func(call coverage.Call, o object)         // an envelope before it is signed
+	result   func(method string, params, result object) // the result of a JSON-RPC request, as served
+	ageOf    time.Duration                              // of live readings
+	compiled map[string]*answer.Compiled                // by slug, of the first call
+
 	handler http.Handler
 	seen    []string // method and path of every request
 }
@@ -89,10 +97,11 @@ func newSite() *site {
 	s := &site{
 		pubs: map[string]*business.Publication{}, records: map[string][]business.Record{}, root: signerOf("root-1"), signing: signerOf("registry-1"), lists: signerOf("registry-1"),
 		origin: origin, now: noon, listed: noon, revoked: map[string][]business.RevocationEntry{}, life: business.ManifestLife,
+		compiled: map[string]*answer.Compiled{},
 	}
 	s.add("shop", business.Published)
 	s.add("shut", business.Paused)
-	s.handler = bizhttp.Handler(bizhttp.HandlerOptions{Source: s, Pages: &bizhttp.Pages{
+	s.handler = bizhttp.Handler(bizhttp.HandlerOptions{Source: s, Call: s.call, Pages: &bizhttp.Pages{
 		Profile: func(w io.Writer, p bizhttp.Page, _ []business.Record, _ bool) error {
 			_, err := fmt.Fprintf(w, "<html><h1>%s</h1><script>1</script><script type=\"application/ld+json\">%s</script>", p.Publication.Slug, p.JSONLD)
 			return err
@@ -106,26 +115,31 @@ func (s *site) add(slug string, state business.Lifecycle) {
 		Slug: slug, Revision: 1,
 		Profile: business.Profile{
 			DisplayName: "Bosch & <Söhne> " + slug, LegalName: "Shop GmbH", ContentLanguages: []string{"de"}, Website: "https://www.example.com/", BusinessCategory: "optician",
+			ProfileAttributes: jcs.Raw(`{"note":"Bitte klingeln","parking":true,"pool":false}`),
 			Locations: []business.Location{
-				{ID: "main", Primary: true, Name: "Main", StreetAddress: "Weg 1", Locality: "Köln", CountryCode: "DE", Phone: "+49 221 1", OpeningHours: "Mo-Fr 09:00-17:00"},
-				{ID: "east", Name: "East", Locality: "Bonn", CountryCode: "DE", Phone: "+49 228 2"},
+				{ID: "main", Primary: true, Name: "Main", StreetAddress: "Weg 1", Locality: "Köln", CountryCode: "DE", Phone: "+49 221 1", OpeningHours: "Mo-Fr 09:00-17:00",
+					Latitude: jcs.Raw("50.9375"), Longitude: jcs.Raw("6.96030")},
+				{ID: "east", Name: "East", Locality: "Bonn", CountryCode: "DE", Phone: "+49 228 2", OpeningHours: "Mo-Fr 10:00-18:00", Latitude: jcs.Raw("50.73"), Longitude: jcs.Raw("7.10")},
 			},
+			Tools: tools(),
 		},
 		Standing: business.Standing{Region: "eu", Lifecycle: state,
 			Proof: &business.DomainProof{Host: slug + ".example.com", Method: business.MethodDNS, VerifiedAt: noon.Add(-time.Hour), ValidUntil: noon.Add(24 * time.Hour)}},
 		State:           business.State{Generation: 3, ContentHash: "sha256:" + strings.Repeat("ab", 32), ChangedAt: noon.Add(-time.Hour)},
 		DataLastUpdated: noon.Add(-2 * time.Hour), Hosts: []string{slug + ".example.com"},
-		Types: []business.TypeCount{{Type: "product", Count: 1}, {Type: "service", Count: 2}},
+		Schema: jcs.Raw(shopSchema), Types: []business.TypeCount{{Type: "product", Count: 1}, {Type: "service", Count: 2}},
 	}
 	s.records[slug] = []business.Record{
-		{ID: "frame", Type: "product", Title: "Frame", UpdatedAt: noon.Add(-2 * time.Hour), VerifiedAt: noon.Add(-time.Hour)},
+		{ID: "frame", Type: "product", Title: "Frame", Summary: "Titan, sechs Gramm", Attributes: jcs.Raw(`{"colour":"tiefschwarz, matt","price":120.50}`), UpdatedAt: noon.Add(-2 * time.Hour), VerifiedAt: noon.Add(-time.Hour)},
 		{ID: "a/b c", Type: "service", Title: "Slash", UpdatedAt: noon.Add(-2 * time.Hour), VerifiedAt: noon.Add(-time.Hour)},
 		{ID: "exam", Type: "service", Title: "Eye exam", UpdatedAt: noon.Add(-2 * time.Hour), VerifiedAt: noon.Add(-2 * time.Hour)},
 	}
 }
 
-func (s *site) Now() time.Time      { return s.now }
-func (s *site) Site() business.Site { return business.Site{Origin: s.origin, ServerVersion: "1.2.3"} }
+func (s *site) Now() time.Time { return s.now }
+func (s *site) Site() business.Site {
+	return business.Site{Origin: s.origin, ServerVersion: "1.2.3", ToolsServed: true}
+}
 
 func (s *site) Publication(_ context.Context, slug string) (*business.Publication, error) {
 	if p := s.pubs[slug]; p != nil {

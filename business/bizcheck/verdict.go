@@ -45,12 +45,14 @@ func (c *checker) whyNothing(r rule) string {
 		return "the document is not of the kind this rule is about, or the rule needs the server behind it"
 	case c.ctx.Err() != nil:
 		return "the check was ended before this was come to"
+	case r.answer && c.unasked != "":
+		return "no answer of the kind was seen: " + c.unasked
 	case r.answer && c.mcp:
-		return "shows in signed answers only; give one to the check of a document"
+		return "no answer that was seen is of the kind this rule is about"
 	case r.answer, r.id == "XP-TRANSPORT-002":
 		return "no manifest that was read names an mcp endpoint, so there was no answer to look at"
 	case r.id == "XP-TRANSPORT-004":
-		return "no answer was a 429, and this check does not ask often enough to provoke one"
+		return "no answer was a 429, and this check provokes none"
 	case len(c.looked) == 0:
 		return "nothing could be read"
 	}
