@@ -101,5 +101,5 @@
 //
 // # Lint
 //
-// [Lint] warns of what is allowed and will be answered badly: XB-41 to XB-48.
+// [Lint] warns of what is allowed and will be answered badly: XB-41 to XB-49.
 package bundle

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"iter"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -15,8 +16,8 @@ import (
 	"sayso/business/hours"
 )
 
-// Lint warns of what is allowed and will be answered badly. It runs through records once and keeps a hash of each title, and of up to 500,000 aliases.
-// schema may be nil. The problems are all warnings; File is publisher.json for what the profile says, schema.json for the schema, and records for the
+// Lint warns of what is allowed and will be answered badly. It runs through records once and keeps a hash of each title, of up to 500,000 aliases, and the
+// names of up to 1000 attributes. schema may be nil. The problems are all warnings; File is publisher.json for what the profile says, schema.json for the schema, and records for the
 // records, whose Field is type/id.
 func Lint(p *business.Profile, schema *business.Schema, records iter.Seq[*business.Record]) []Problem {
 	profile := &row{file: "publisher.json", most: maxDocumentSays}
@@ -24,7 +25,16 @@ func Lint(p *business.Profile, schema *business.Schema, records iter.Seq[*busine
 	declared := &row{file: "schema.json"}
 	lintLanguages(profile, declared, p, schema)
 	named := &row{file: "records", most: maxDocumentSays}
-	lintNames(named, records)
+	stated := attributeCounts{}
+	lintNames(named, func(yield func(*business.Record) bool) {
+		for rec := range records {
+			stated.add(rec)
+			if !yield(rec) {
+				return
+			}
+		}
+	})
+	stated.lint(declared, schema)
 	return slices.Concat(profile.problems, declared.problems, named.problems)
 }
 
@@ -190,6 +200,41 @@ func lintNames(r *row, records iter.Seq[*business.Record]) {
 			if owner != a.record {
 				r.warn(lintAlias, a.record, "keep the name for one of them, or the other one cannot be asked for", "the alias %q is the title of %s", a.shown, clip(owner))
 			}
+		}
+	}
+}
+
+// maxAttributes is how many names of attributes are counted.
+const maxAttributes = 1000
+
+// attributeCounts says how many records state each attribute.
+type attributeCounts map[string]int
+
+func (c attributeCounts) add(rec *business.Record) {
+	if len(rec.Attributes) == 0 {
+		return
+	}
+	members, err := business.Members(rec.Attributes)
+	if err != nil {
+		return // refused when it was read
+	}
+	for _, m := range members {
+		if _, known := c[m.Name]; known || len(c) < maxAttributes {
+			c[strings.Clone(m.Name)]++
+		}
+	}
+}
+
+// lint warns of what records state and no question finds. The currency beside a price belongs to the price.
+func (c attributeCounts) lint(r *row, schema *business.Schema) {
+	for _, name := range slices.Sorted(maps.Keys(c)) {
+		declared := name == "currency"
+		if schema != nil && !declared {
+			_, declared = schema.Attributes[name]
+		}
+		if !declared {
+			r.warn(lintDeclared, name, "declare it in schema.json, with its kind and the words for it", "%d records state %q, which no attribute of the schema declares: no question about it is answered",
+				c[name], clip(name))
 		}
 	}
 }

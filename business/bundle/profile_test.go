@@ -8,6 +8,7 @@ import (
 
 	"sayso/business"
 	"sayso/business/bundle"
+	"sayso/jcs"
 )
 
 func TestProfileRules(t *testing.T) {
@@ -184,5 +185,21 @@ func TestLintIsBounded(t *testing.T) {
 	}
 	if n := len(bundle.Lint(p, nil, records)); n > 20_001 {
 		t.Errorf("%d problems", n)
+	}
+}
+
+// A column that the schema does not declare is data that no question finds, and the business is told so.
+func TestLintOfUndeclaredAttributes(t *testing.T) {
+	p := &business.Profile{ContentLanguages: []string{"en"}}
+	records := slices.Values([]*business.Record{
+		{Type: "item", ID: "1", Title: "One", Attributes: jcs.Raw(`{"price":4.20,"currency":"GBP","colour":"red"}`)},
+		{Type: "item", ID: "2", Title: "Two", Attributes: jcs.Raw(`{"price":2}`)},
+	})
+	if got := rulesOf(bundle.Lint(p, nil, records)); got != "XB-49 colour w, XB-49 price w" {
+		t.Errorf("without a schema: %s", got)
+	}
+	declared := &business.Schema{Attributes: map[string]business.SchemaAttribute{"price": {Field: "price", Kind: "money"}}}
+	if got := rulesOf(bundle.Lint(p, declared, records)); got != "XB-49 colour w" {
+		t.Errorf("with a schema: %s", got)
 	}
 }

@@ -49,6 +49,7 @@ const (
 	lintPrice    = "XB-46"
 	lintHours    = "XB-47"
 	lintLanguage = "XB-48"
+	lintDeclared = "XB-49"
 )
 
 const (
@@ -95,6 +96,7 @@ var rules = []report.Rule{
 	{ID: lintPrice, Title: "no title contains a price", Section: sectionLint},
 	{ID: lintHours, Title: "opening hours say what they seem to say", Section: sectionLint},
 	{ID: lintLanguage, Title: "languages are declared", Section: sectionLint},
+	{ID: lintDeclared, Title: "the schema declares what records state", Section: sectionLint},
 }
 
 // Rules lists every rule of an import and of [Lint] in order.
