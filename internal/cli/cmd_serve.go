@@ -33,7 +33,7 @@ func newServe(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve [--facts DIR]",
 		Short: "Serve a folder of figures, the registry of the data folder, or both",
-		Long: "Serve answers over HTTP, for figures over MCP too. What it serves are the figures of a folder, when --facts names one or a demo kept one below --data, and the " +
+		Long: "Serve answers over HTTP, and over MCP too. What it serves are the figures of a folder, when --facts names one or a demo kept one below --data, and the " +
 			"registry of the data folder, when sayso init has made one there. Both share one origin; under a host that a business has for itself only the business answers.\n\n" +
 			"Figures are read, checked and held in memory; they need no database and no data folder. A change of their folder is noticed within two seconds, or at once on SIGHUP, and " +
 			"loaded whole; when one figure is wrong the change is refused, the reason is shown by /readyz on the private listener, and what was served before is served on.\n\n" +
