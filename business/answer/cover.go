@@ -292,7 +292,7 @@ func (r *reader) sameSet(i, j int) {
 	for _, s := range sets {
 		slices.Sort(s)
 		for _, id := range r.c.lexicon.sets[setKey(s)] {
-			if e := &r.c.lexicon.entries[id]; !e.elided && (!r.predicate(i, j) || r.inOrder(e, i, j) || r.doing(e, i)) {
+			if e := &r.c.lexicon.entries[id]; !e.elided && r.oneNoun(e, i, j) {
 				r.entry(id, i, j, matchSameSet, 0)
 			}
 		}

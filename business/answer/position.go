@@ -24,15 +24,16 @@ func (r *reader) equated(i int) bool {
 	return false
 }
 
-// predicate reports whether the words of a title, in another order, may say something of one another here: behind a copula ("is the room double") or in the
-// place of a verb ("do you screw wood"). A preposition between them makes one noun of them again ("is the exam of the eye").
-func (r *reader) predicate(i, j int) bool {
+// oneNoun reports whether the words of a title are one noun here too. With a preposition between them what it narrows stands before it: "the exam of the eye",
+// and not "the eye of the exam". Without one, words in another order may say something of one another behind a copula ("is the room double") or in the place of
+// a verb ("do you screw wood").
+func (r *reader) oneNoun(e *entry, i, j int) bool {
 	for k := i; k < j; k++ {
-		if r.filler(k) && r.l.Prepositions[r.tokens[k].Plain] {
-			return false
+		if w := r.tokens[k].Plain; r.filler(k) && (r.l.Prepositions[w] || r.l.NameCues[w]) {
+			return slices.ContainsFunc(r.found[i:k], func(f []known) bool { return slices.ContainsFunc(f, func(w known) bool { return w.word == e.head }) })
 		}
 	}
-	return r.addressed(i) || r.equated(i)
+	return r.inOrder(e, i, j) || r.doing(e, i) || !r.addressed(i) && !r.equated(i)
 }
 
 // doing reports whether token i stands in the place of a verb and is the head of a title as it is written: "do you repair glasses" asks for a glasses repair.

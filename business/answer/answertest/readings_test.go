@@ -22,6 +22,11 @@ var readings = map[string][]reading{
 		{"optician", "en", "How much is the exam of an eye?", coverage.Resolved, ""},
 		{"optician", "en", "Is the exam of the eye under 40 GBP?", coverage.Resolved, "positive"},
 	},
+	"what a preposition narrows": {
+		{"garage", "en", "Do you have a change of oil?", coverage.Resolved, "positive"},
+		{"garage", "en", "Do you have oil of a change?", coverage.Partial, ""},
+		{"optician", "en", "How much is the eye of the exam?", coverage.NeedsContext, ""},
+	},
 	"a noun in the place of a verb": {
 		{"hardware", "en", "Do you screw wood?", coverage.NotCovered, ""},
 		{"dentist", "en", "Do you check kids up?", coverage.Partial, ""},
