@@ -13,7 +13,7 @@ import (
 var priority = map[language.Kind]int{
 	language.KindSelf: 0, language.KindRecord: 1, language.KindTerm: 2, language.KindProfile: 3, language.KindBool: 3, language.KindPlace: 4, language.KindField: 5, language.KindComparison: 2, language.KindLiteral: 5, language.KindWeekday: 5,
 	language.KindDate: 5, language.KindTime: 5, language.KindRelative: 5, language.KindHoliday: 5, language.KindState: 6, language.KindType: 6, language.KindListNoun: 7, language.KindCategory: 8, language.KindNearest: 9, language.KindFree: 9,
-	language.KindVerb: 9, language.KindNegation: 9, language.KindConjunction: 9, language.KindAnaphor: 9, language.KindSelector: 9, language.KindPlaceNoun: 9, language.KindCourtesy: 2, language.KindContent: 3, language.KindQuestion: 10,
+	language.KindVerb: 9, language.KindNegation: 9, language.KindConjunction: 9, language.KindAnaphor: 9, language.KindSelector: 9, language.KindPlaceNoun: 9, language.KindCourtesy: 9, language.KindContent: 3, language.KindQuestion: 10,
 }
 
 // match says how a published text agrees with the words asked, best first.
