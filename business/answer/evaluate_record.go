@@ -236,7 +236,11 @@ func (a *asking) oneOf(as *assignment) bool {
 	if typ.from > 0 && a.l.Definites[a.tokens[typ.from-1].Plain] {
 		return false
 	}
-	return exist.from < typ.from || typ.from > as.clause.from && !a.l.Auxiliaries[a.tokens[typ.from-1].Plain]
+	if !as.whole() {
+		return true
+	}
+	anyOf := typ.from > as.clause.from && a.filler(typ.from-1) && !a.l.Auxiliaries[a.tokens[typ.from-1].Plain] // "do any rooms have"
+	return exist.from < typ.from || anyOf
 }
 
 // existential is true when one candidate is and none is unknown, false when all are.

@@ -72,6 +72,7 @@ var readings = map[string][]reading{
 		{"hotel", "en", "Do your rooms have breakfast?", coverage.NeedsContext, ""},
 		{"hotel", "en", "Do rooms have breakfast?", coverage.NeedsContext, ""},
 		{"hotel", "de", "Haben die Zimmer Frühstück?", coverage.NeedsContext, ""},
+		{"hotel", "en", "Do the hotel rooms have breakfast?", coverage.NeedsContext, ""},
 		{"hotel", "en", "Do any rooms have breakfast?", coverage.Resolved, "positive"},
 		{"hotel", "en", "Do you have rooms with breakfast?", coverage.Resolved, "positive"},
 		{"hotel", "de", "Haben Sie Zimmer mit Frühstück?", coverage.Resolved, "positive"},
