@@ -337,7 +337,9 @@ func (a *asking) criterion(p *part, field string, r *result) {
 func (a *asking) compared(i int, field string, p *part) (coverage.Proposition, stated, string) {
 	v := a.about(i, field, "")
 	verdict, reason := coverage.VerdictUnknown, coverage.ReasonUnknownValue
-	if v.status == coverage.VerdictPublished {
+	if v.reading != nil && v.reading.stale() {
+		reason = coverage.ReasonStale
+	} else if v.status == coverage.VerdictPublished {
 		verdict, reason = v.span.judge(&p.compare)
 	} else if v.status == coverage.VerdictNotPublished {
 		reason = coverage.ReasonNotPublished

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -57,6 +58,7 @@ func (c *Compiled) get(call coverage.Call) (*coverage.Outcome, error) {
 		proposition.Verdict, proposition.Match = coverage.VerdictPublished, "exact"
 		e.Propositions = append(e.Propositions, proposition)
 		record := x.records[i]
+		record.Publisher = cmp.Or(record.Publisher, x.publication.Slug) // a store keeps it beside the record
 		if !g.content {
 			record.Content = ""
 		}

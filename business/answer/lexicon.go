@@ -98,7 +98,7 @@ func (x *lexicon) add(languages []*language.Language, text string, e entry) {
 // addTokens is add for a text that each language has cut into tokens.
 func (x *lexicon) addTokens(languages []*language.Language, read [][]language.Token, e entry) {
 	var readings []entry
-	same := true
+	same, first := true, -1 // first: how many readings the first language has
 	for i, l := range languages {
 		if e.lang != "" && e.lang != l.Pack.Language {
 			continue
@@ -107,7 +107,8 @@ func (x *lexicon) addTokens(languages []*language.Language, read [][]language.To
 		if joined := joinHyphens(read[i]); len(joined) < len(read[i]) {
 			variants = append(variants, joined)
 		}
-		for n, variant := range variants {
+		n := 0
+		for _, variant := range variants {
 			own := e
 			own.words, own.breaks = x.wordsOf(variant)
 			if len(own.words) == 0 || len(own.words) > maxEntryWords {
@@ -115,12 +116,17 @@ func (x *lexicon) addTokens(languages []*language.Language, read [][]language.To
 			}
 			own.set, own.head = x.contentOf(l, variant, own.words)
 			own.lang = l.Pack.Language
-			same = same && (len(readings) <= n || readings[n].alike(&own))
+			same = same && (first < 0 || n < first && readings[n].alike(&own))
 			readings = append(readings, own)
+			n++
 		}
-		if e.lang == "" && same && len(readings) > len(variants) {
-			readings = readings[:len(variants)]
+		if first < 0 {
+			first = n
 		}
+		same = same && n == first
+	}
+	if same && first >= 0 {
+		readings = readings[:first] // entered once, for all
 	}
 	for _, own := range readings {
 		if same {

@@ -54,6 +54,9 @@ func (s *liveSource) stated(a *asking, record int, field, location, key string) 
 				out.truth = truthOf(n.Sign() > 0)
 			}
 		}
+		if o.stale() {
+			out.truth, out.span = coverage.VerdictUnknown, nil // it does not establish the present
+		}
 		out.reading = &o
 	}
 	return out

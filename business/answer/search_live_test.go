@@ -46,7 +46,8 @@ func TestHybridReadings(t *testing.T) {
 		t.Errorf("fresh: %+v", fresh)
 	}
 	stale := ask("hybrid.resolve", question, time.Minute+time.Millisecond)
-	if stale.Coverage.Status != coverage.Partial || !stale.AnyStale || stale.Coverage.Unresolved[0].Reason != coverage.ReasonStale {
+	if stale.Coverage.Status != coverage.Partial || !stale.AnyStale || stale.Coverage.Unresolved[0].Reason != coverage.ReasonStale ||
+		stale.Coverage.Answer != nil || stale.Coverage.Propositions[0].Verdict != coverage.VerdictUnknown {
 		t.Errorf("stale: %+v", stale)
 	}
 	for name, out := range map[string]*coverage.Outcome{
