@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sayso/business/bizhttp"
 	"sayso/examples"
 	"sayso/facts/dataset"
 	"sayso/internal/app"
@@ -71,8 +72,9 @@ type demoURLs struct {
 	Record     string         `json:"record"` // a page for browsers
 	Index      string         `json:"index"`
 	Discovery  string         `json:"discovery"`
-	MCP        string         `json:"mcp"`
-	Directory  string         `json:"directory"` // of the businesses
+	MCP        string         `json:"mcp"`        // of the figures
+	Directory  string         `json:"directory"`  // of the businesses
+	FrontDoor  string         `json:"front_door"` // the MCP endpoint of the registry, for figures and businesses
 	Businesses []demoBusiness `json:"businesses"`
 	AdminAPI   string         `json:"admin_api"`
 	Ready      string         `json:"ready"`
@@ -85,6 +87,7 @@ type demoBusiness struct {
 	Page      string `json:"page"`
 	Verify    string `json:"verify"` // a page that verifies the manifest in the browser
 	Manifest  string `json:"manifest"`
+	MCP       string `json:"mcp"`
 	Host      string `json:"host,omitempty"` // the same business under a host name of its own, on this machine alone
 }
 
@@ -102,7 +105,7 @@ func (s *demoSetting) answer(ctx context.Context) (*demonstration, error) {
 		Origin: s.origin, Listen: s.public.Addr().String(), Admin: s.private.Addr().String(), Data: s.data, Keys: s.catalogue.Snapshot().Len(), Root: s.samples.Pin, Kid: s.samples.Root.Kid, OK: true,
 		URLs: demoURLs{
 			Record: s.origin + "/f/uk/income-tax/personal-allowance", Index: s.origin + "/f", Discovery: s.origin + "/.well-known/facts.json", MCP: s.origin + "/api/mcp/facts",
-			Directory: s.origin + "/b", AdminAPI: private + "/api/v1/openapi.json", Ready: private + "/readyz", Metrics: private + "/metrics",
+			Directory: s.origin + "/b", FrontDoor: s.origin + "/mcp", AdminAPI: private + "/api/v1/openapi.json", Ready: private + "/readyz", Metrics: private + "/metrics",
 		},
 	}
 	for _, slug := range demo.Businesses {
@@ -110,7 +113,7 @@ func (s *demoSetting) answer(ctx context.Context) (*demonstration, error) {
 		if err != nil {
 			return nil, err
 		}
-		d.URLs.Businesses = append(d.URLs.Businesses, demoBusiness{slug, at.PublicProfile, at.PublicProfile + "/verify", at.Manifest, localHost(s.origin, slug)})
+		d.URLs.Businesses = append(d.URLs.Businesses, demoBusiness{slug, at.PublicProfile, at.PublicProfile + "/verify", at.Manifest, at.MCP, localHost(s.origin, slug)})
 	}
 	return d, nil
 }
@@ -334,7 +337,7 @@ func (e *env) quieter() *env {
 	return &inner
 }
 
-// demoWalk runs both parts of the walk and prints them, step by step. ok says that every step was as told.
+// demoWalk runs the parts of the walk and prints them, step by step. ok says that every step was as told.
 func (e *env) demoWalk(ctx context.Context, s *demoSetting) (ok bool, err error) {
 	d, err := s.answer(ctx)
 	if err != nil {
@@ -360,7 +363,10 @@ func (e *env) demoWalk(ctx context.Context, s *demoSetting) (ok bool, err error)
 		return false, err
 	}
 	heading(fmt.Sprintf("\nBUSINESSES: a registry of %d sample businesses at the same origin, and one more that comes and goes", len(d.URLs.Businesses)))
-	if err := e.walkRegistry(ctx, s, reader, show); err != nil {
+	asking := func() {
+		heading("\nANSWERS: each is verified against the pinned root before it is shown. To type the commands: ROOT=" + shellWord(d.Root))
+	}
+	if err := e.walkRegistry(ctx, s, reader, show, asking); err != nil {
 		return false, err
 	}
 	if e.json {
@@ -369,8 +375,8 @@ func (e *env) demoWalk(ctx context.Context, s *demoSetting) (ok bool, err error)
 	return d.OK, e.writeURLs(d)
 }
 
-// walkRegistry takes a business of its own through the registry. The operator's token for it lives as long as the walk.
-func (e *env) walkRegistry(ctx context.Context, s *demoSetting, reader demo.Options, show func(demo.Step)) error {
+// walkRegistry takes a business of its own through the registry, and then, after asking, asks the samples. The operator's token for it lives as long as the walk.
+func (e *env) walkRegistry(ctx context.Context, s *demoSetting, reader demo.Options, show func(demo.Step), asking func()) error {
 	guest, err := s.samples.Guest(ctx)
 	if err != nil {
 		return registryFailure(err)
@@ -379,10 +385,15 @@ func (e *env) walkRegistry(ctx context.Context, s *demoSetting, reader demo.Opti
 	if err != nil {
 		return registryFailure(err)
 	}
-	err = demo.WalkRegistry(ctx, demo.RegistryWalk{
-		Reader: reader, Admin: "http://" + s.private.Addr().String(), Token: token, Guest: guest,
-		Pin: s.samples.Pin, PutTXT: s.samples.PutTXT,
-	}, show)
+	admin := "http://" + s.private.Addr().String()
+	err = demo.WalkRegistry(ctx, demo.RegistryWalk{Reader: reader, Admin: admin, Token: token, Guest: guest, Pin: s.samples.Pin, PutTXT: s.samples.PutTXT}, show)
+	if err == nil {
+		asking()
+		err = demo.WalkAnswers(ctx, demo.AnswerWalk{
+			Reader: reader, Admin: admin, Token: token, Root: s.samples.Root, Pin: s.samples.Pin, Now: s.samples.Now,
+			Client: func() *safefetch.Client { return businessFetch(bizhttp.AskBounds(), s.origin) },
+		}, show)
+	}
 	return errors.Join(err, back())
 }
 
@@ -441,6 +452,9 @@ func (e *env) writeURLs(d *demonstration) error {
 		{"manifest", first.Manifest},
 		{"verify", first.Verify + " (in a browser)"},
 		{"command", "sayso verify " + first.Page + " --root " + shellWord(d.Root)},
+		{"ask", "sayso ask " + first.Page + ` "Do you have parking?" --root ` + shellWord(d.Root)},
+		{"mcp", d.URLs.FrontDoor + " (HTTP, the front door: ask_business, find_publishers and the figures)"},
+		{"mcp", first.MCP + " (HTTP, of the first business alone)"},
 		{"root", d.Root + " (" + d.Kid + "; what readers pin)"},
 		{"", ""},
 		{"admin", d.URLs.AdminAPI + ", " + d.URLs.Ready + " and /metrics (private)"},

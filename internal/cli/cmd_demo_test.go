@@ -19,7 +19,7 @@ func TestDemoIsQuick(t *testing.T) {
 	t.Setenv("TMPDIR", temporary)
 	begin := time.Now()
 	code, out, errs := invoke(t, nil, "demo", "--once", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
-	if code != 0 || !strings.Contains(out, "12. An assistant asks") || !strings.Contains(out, "31. An operator ends it for good") {
+	if code != 0 || !strings.Contains(out, "12. An assistant asks") || !strings.Contains(out, "31. An operator ends it for good") || !strings.Contains(out, "48. At the registry's front door") {
 		t.Errorf("exit %d\n%s\n%s", code, out, errs)
 	}
 	if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {

@@ -23,10 +23,15 @@
 //
 // # The walk
 //
-// Walk and WalkRegistry run every step against a running server over HTTP, and run commands of the program itself; nothing is acted. A step shows the request,
-// the telling part of the answer as it was received, and one sentence on why it matters. It has a problem when the answer is not what the sentence says.
+// Walk, WalkRegistry and WalkAnswers run every step against a running server over HTTP, and run commands of the program itself; nothing is acted. A step shows
+// the request, the telling part of the answer as it was received, and one sentence on why it matters. It has a problem when the answer is not what the
+// sentence says.
 //
 // WalkRegistry changes what it walks through, so it takes a publisher of its own from creation to withdrawal: demo-shop, and demo-shop-2 and so on in a kept
 // folder, because names are never used again. It acts through the admin API with an operator's token that ends with the walk, and a token of the business
 // made with it, and shows neither whole.
+//
+// WalkAnswers pushes readings of a shelf to hammer-and-nail, and asks the samples one question of each kind: with the reader of package bizhttp against the
+// pinned root, with a plain POST, at the front door, and once with an answer that was changed. What an answer has to be is part of each question. In a kept
+// folder, a sample that somebody paused or edited answers otherwise, and the walk says so.
 package demo

@@ -19,11 +19,13 @@ import (
 	"unicode/utf8"
 
 	"sayso/business"
+	"sayso/business/answer"
 	"sayso/business/bizhttp"
 	"sayso/examples"
 	"sayso/internal/app"
 	"sayso/internal/demo"
 	"sayso/internal/keyfile"
+	"sayso/internal/mcpserve"
 	"sayso/internal/server"
 	"sayso/internal/store/sqlite"
 	"sayso/jwk"
@@ -47,18 +49,24 @@ func openStore(t *testing.T, data string) app.Store {
 	return store
 }
 
-// open serves the registry of a data folder; end stops everything.
+// open serves the registry of a data folder with the samples; end stops everything.
 func open(t *testing.T, data string) (s *setting, end func()) {
+	t.Helper()
+	samples, err := fs.Sub(examples.Business, "business")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return openWith(t, data, samples)
+}
+
+func openWith(t *testing.T, data string, samples fs.FS) (s *setting, end func()) {
 	t.Helper()
 	public, private := listen(t), listen(t)
 	s = &setting{origin: "http://" + public.Addr().String(), admin: "http://" + private.Addr().String()}
 	store := openStore(t, data)
 	var err error
-	if s.Registry, err = demo.OpenRegistry(t.Context(), demo.RegistryOptions{Data: data, Store: store, Site: business.Site{Origin: s.origin, ServerVersion: "test"}}); err != nil {
-		t.Fatal(err)
-	}
-	samples, err := fs.Sub(examples.Business, "business")
-	if err != nil {
+	site := business.Site{Origin: s.origin, ServerVersion: "test", ToolsServed: true, InputSchema: answer.InputSchema}
+	if s.Registry, err = demo.OpenRegistry(t.Context(), demo.RegistryOptions{Data: data, Store: store, Site: site}); err != nil {
 		t.Fatal(err)
 	}
 	if s.made, err = s.Fill(t.Context(), samples, demo.Businesses, func() {}); err != nil {
@@ -67,7 +75,10 @@ func open(t *testing.T, data string) (s *setting, end func()) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- server.New(server.Options{PublicListener: public, PrivateListener: private, Registry: s.Registry.Registry}).Run(ctx)
+		ended <- server.New(server.Options{
+			PublicListener: public, PrivateListener: private, Registry: s.Registry.Registry,
+			Call: mcpserve.NewRegistry(mcpserve.RegistryOptions{Registry: s.Registry.Registry, Version: "test"}).ServeCall,
+		}).Run(ctx)
 	}()
 	return s, func() {
 		stop()

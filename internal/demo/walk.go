@@ -183,8 +183,18 @@ func (w *walk) forged(s *Step) {
 
 func (w *walk) mcp(s *Step) {
 	s.Title, s.Why = "An assistant asks", "The same record, byte for byte, as a tool result: an assistant quotes a checked figure instead of remembering one."
-	body := w.post(s, "/api/mcp/facts", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_fact","arguments":{"key":"`+python+`"}}}`,
-		http.Header{"Mcp-Protocol-Version": {"2025-11-25"}})
+	record := w.tool(s, "/api/mcp/facts", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_fact","arguments":{"key":"`+python+`"}}}`)
+	if record == nil {
+		return
+	}
+	s.Answer = append(s.Answer, clip(pick(record, "key", "value", "source", "verifiedDate", "status")))
+	served, err := w.Fetch.Get(w.ctx, w.Origin+"/f/"+python)
+	s.expect(err == nil && bytes.Equal(served.Body, record), "the tool's record is not the one that HTTP serves")
+}
+
+// tool posts a tool call and returns the text of its result, nil when the tool did not answer.
+func (w *walk) tool(s *Step, path, call string) []byte {
+	body := w.post(s, path, call, http.Header{"Mcp-Protocol-Version": {"2025-11-25"}})
 	var doc struct {
 		Result struct {
 			IsError bool `json:"isError"`
@@ -195,12 +205,9 @@ func (w *walk) mcp(s *Step) {
 	}
 	if jcs.Decode(body, &doc) != nil || doc.Result.IsError || len(doc.Result.Content) != 1 {
 		s.expect(false, "the tool did not answer")
-		return
+		return nil
 	}
-	record := []byte(doc.Result.Content[0].Text)
-	s.Answer = append(s.Answer, clip(pick(record, "key", "value", "source", "verifiedDate", "status")))
-	served, err := w.Fetch.Get(w.ctx, w.Origin+"/f/"+python)
-	s.expect(err == nil && bytes.Equal(served.Body, record), "the tool's record is not the one that HTTP serves")
+	return []byte(doc.Result.Content[0].Text)
 }
 
 // fetch gets a path and shows members of the answer, when some are named.
@@ -247,7 +254,7 @@ func (w *walk) command(s *Step, in []byte, exit int, args ...string) {
 // expect keeps the first problem of a step.
 func (s *Step) expect(ok bool, format string, args ...any) {
 	if !ok && s.Problem == "" {
-		s.Problem = report.Clean(fmt.Sprintf(format, args...))
+		s.Problem = clip(fmt.Sprintf(format, args...))
 	}
 }
 

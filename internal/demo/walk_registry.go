@@ -5,11 +5,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"sayso/jcs"
 	"sayso/safefetch"
@@ -35,13 +33,11 @@ const (
 	faultyRecord = "type,id,title,price\nservice,repair,Tool repair,\"1.234,50\"\n"
 )
 
-// adminTimeout is how long one call of the admin API may take.
-const adminTimeout = 15 * time.Second
-
 // WalkRegistry takes a business through the registry, from its first entry to its withdrawal, and reads it as a stranger would. The error is of the context.
 func WalkRegistry(ctx context.Context, o RegistryWalk, show func(Step)) error {
-	w := &registryWalk{walk: walk{ctx: ctx, Options: o.Reader}, RegistryWalk: o, admin: &http.Client{Timeout: adminTimeout}}
-	defer w.admin.CloseIdleConnections()
+	admin := newOffice(ctx, o.Admin)
+	defer admin.close()
+	w := &registryWalk{walk: walk{ctx: ctx, Options: o.Reader}, RegistryWalk: o, admin: admin}
 	return w.take(show,
 		w.create, w.token, w.faulty, w.imported, w.challenge, w.proven, w.publish,
 		w.manifest, w.profile, w.oneRecord, w.export, w.discover,
@@ -51,7 +47,7 @@ func WalkRegistry(ctx context.Context, o RegistryWalk, show func(Step)) error {
 type registryWalk struct {
 	walk
 	RegistryWalk
-	admin    *http.Client
+	admin    *office
 	owner    string // the guest's own token
 	document []byte // the guest's manifest as it was read
 	page     string // of the guest
@@ -74,7 +70,7 @@ func (w *registryWalk) token(s *Step) {
 
 func (w *registryWalk) faulty(s *Step) {
 	s.Title, s.Why = "A price that could be two prices", "Nothing is guessed: the row, the field and the rule are named, and nothing of the file is taken."
-	body := w.send(s, w.owner, w.own("/import?dry_run=true"), "text/csv", []byte(faultyRecord), "records.csv: "+strings.TrimSpace(faultyRecord[strings.Index(faultyRecord, "\n"):]), http.StatusBadRequest)
+	body := w.admin.send(s, w.owner, w.own("/import?dry_run=true"), "text/csv", []byte(faultyRecord), "records.csv: "+strings.TrimSpace(faultyRecord[strings.Index(faultyRecord, "\n"):]), http.StatusBadRequest)
 	s.Answer = append(s.Answer, clip("400 "+pick(body, "error", "message")))
 	var doc struct {
 		Problems []jcs.Raw `json:"problems"`
@@ -89,7 +85,7 @@ func (w *registryWalk) imported(s *Step) {
 	s.Title, s.Why = "Its profile, vocabulary and records", "One import is one generation, or none. Records say what is offered; what they do not mention is not stated, which is not the same as no."
 	archive, err := bundleOf(map[string]string{"publisher.json": guestProfile, "schema.json": guestSchema, "records.csv": guestRecords})
 	s.expect(err == nil, "the bundle could not be made: %v", err)
-	body := w.send(s, w.owner, w.own("/import"), "application/x-tar", archive, "publisher.json, schema.json, records.csv in a tar", http.StatusOK, "read", "written", "removed", "skipped", "generation")
+	body := w.admin.send(s, w.owner, w.own("/import"), "application/x-tar", archive, "publisher.json, schema.json, records.csv in a tar", http.StatusOK, "read", "written", "removed", "skipped", "generation")
 	s.expect(member(body, "written") == "2", "two records were not written")
 }
 
@@ -250,33 +246,7 @@ func (w *registryWalk) host() string {
 
 // act posts a JSON body to the admin API and shows members of the answer, when some are named.
 func (w *registryWalk) act(s *Step, token, path, body string, status int, members ...string) []byte {
-	return w.send(s, token, path, "application/json", []byte(body), body, status, members...)
-}
-
-func (w *registryWalk) send(s *Step, token, path, contentType string, body []byte, shown string, status int, members ...string) []byte {
-	s.Request, s.Body = "POST "+w.Admin+"/api/v1"+path, shown
-	request, err := http.NewRequestWithContext(w.ctx, http.MethodPost, w.Admin+"/api/v1"+path, bytes.NewReader(body))
-	if err != nil {
-		s.expect(false, "%v", err)
-		return nil
-	}
-	request.Header.Set("Authorization", "Bearer "+token)
-	if len(body) > 0 {
-		request.Header.Set("Content-Type", contentType)
-	}
-	response, err := w.admin.Do(request)
-	if err != nil {
-		s.expect(false, "%v", err)
-		return nil
-	}
-	defer response.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
-	s.expect(err == nil, "the answer could not be read: %v", err)
-	s.expect(response.StatusCode == status, "the status is %d, not %d: %s", response.StatusCode, status, text(answer, "message"))
-	if len(members) > 0 {
-		s.Answer = append(s.Answer, clip(fmt.Sprintf("%d %s", response.StatusCode, pick(answer, members...))))
-	}
-	return answer
+	return w.admin.send(s, token, path, "application/json", []byte(body), body, status, members...)
 }
 
 // look reads a public path within a step and shows one line of what came.
