@@ -51,13 +51,12 @@ func (a *asking) answerCriterion(c *criterionAsked, r *result) error {
 		r.gap(coverage.Gap{Text: text, Reason: coverage.ReasonNotPublished})
 		return nil
 	}
+	if a.scopedField(c.Field) {
+		return a.scopedCriterion(c, s, r)
+	}
 	switch c.Op {
 	case "exists":
 		r.shape = "S4"
-		if a.scopedField(c.Field) {
-			r.gap(coverage.Gap{Field: c.Field, Reason: coverage.ReasonRelationNotPublished})
-			return nil
-		}
 		if len(s.records) > 1 && !a.alike(s.records, []string{c.Field}, "") {
 			var ok bool
 			if s, ok = a.pick(s, r); !ok {
@@ -81,7 +80,45 @@ func (a *asking) answerCriterion(c *criterionAsked, r *result) error {
 			return err
 		}
 		r.shape = "S7"
-		a.verdicts(s, r, true, func(i int) (coverage.Proposition, stated, string) { return a.compared(i, c.Field, p) })
+		a.verdicts(s, r, true, func(i int) (coverage.Proposition, stated, string) { return a.compared(i, c.Field, "", p) })
+	}
+	return nil
+}
+
+// scopedCriterion asks about a field of a record that holds per location: whether the record is there (S8), what is stated, or a comparison.
+func (a *asking) scopedCriterion(c *criterionAsked, s subjects, r *result) error {
+	as := &assignment{filled: map[slot][]*part{}} // no words: all places, or the one that is bound
+	r.shape = "S8"
+	there := func(i int, location string) (coverage.Proposition, stated, string) { return a.present(i, c.Field, location, as) }
+	switch c.Op {
+	case "exists":
+		if c.Field != "stock" && c.Field != "available" {
+			r.shape = "S4"
+			a.scopedFields(as, s, []string{c.Field}, r)
+			return nil
+		}
+		a.presentAtPlaces(as, s, c.Field, r, there)
+	case "is":
+		want, err := c.truth()
+		if err != nil {
+			return err
+		}
+		a.presentAtPlaces(as, s, c.Field, r, func(i int, location string) (coverage.Proposition, stated, string) {
+			p, v, reason := there(i, location)
+			p.Op, p.RequestValue = "is", string(c.Value)
+			if !want {
+				p.Verdict = negate(p.Verdict)
+			}
+			return p, v, reason
+		})
+	case "contains":
+		return c.fault("op", "contains asks about a list of the business; leave out type")
+	default:
+		p, err := c.compare()
+		if err != nil {
+			return err
+		}
+		a.atPlaces(as, s, r, func(i int, location string) (coverage.Proposition, stated, string) { return a.compared(i, c.Field, location, p) })
 	}
 	return nil
 }

@@ -64,6 +64,10 @@ func (a *asking) listTerm(as *assignment, r *result) {
 
 // membership says whether terms are in a list. Several terms under one word agree or are unknown.
 func (a *asking) membership(r *result, list string, of []int32, p *part, negated bool) {
+	if span := a.asked(p); span != nil {
+		value, _ := jcs.Encode(span.Text)
+		r.criteria = append(r.criteria, coverage.Criterion{Field: list, Op: "contains", Value: value, Span: span})
+	}
 	verdict, listed := "", []string{}
 	for _, t := range of {
 		v := coverage.VerdictUnknown

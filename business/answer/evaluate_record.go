@@ -321,7 +321,7 @@ func (a *asking) comparison(as *assignment, r *result) {
 	}
 	p, field := as.part(slotComparison), a.comparedField(as)
 	a.criterion(p, field, r)
-	a.verdicts(s, r, a.oneOf(as), func(i int) (coverage.Proposition, stated, string) { return a.compared(i, field, p) })
+	a.verdicts(s, r, a.oneOf(as), func(i int) (coverage.Proposition, stated, string) { return a.compared(i, field, "", p) })
 }
 
 // criterion repeats a comparison with the caller's values.
@@ -333,9 +333,9 @@ func (a *asking) criterion(p *part, field string, r *result) {
 	}
 }
 
-// compared judges one record against a comparison.
-func (a *asking) compared(i int, field string, p *part) (coverage.Proposition, stated, string) {
-	v := a.about(i, field, "")
+// compared judges one record against a comparison, at a location where the field holds per location.
+func (a *asking) compared(i int, field, location string, p *part) (coverage.Proposition, stated, string) {
+	v := a.about(i, field, location)
 	verdict, reason := coverage.VerdictUnknown, coverage.ReasonUnknownValue
 	if v.reading != nil && v.reading.stale() {
 		reason = coverage.ReasonStale
@@ -344,7 +344,9 @@ func (a *asking) compared(i int, field string, p *part) (coverage.Proposition, s
 	} else if v.status == coverage.VerdictNotPublished {
 		reason = coverage.ReasonNotPublished
 	}
-	return coverage.Proposition{Asked: a.asked(p), Field: field, Op: p.compare.Op, RequestValue: a.text(p), PublisherValue: v.value, Verdict: verdict}, v, reason
+	subject := a.recordSubject(i)
+	subject.Location = location
+	return coverage.Proposition{Asked: a.asked(p), Subject: subject, Field: field, Op: p.compare.Op, RequestValue: a.text(p), PublisherValue: v.value, Verdict: verdict}, v, reason
 }
 
 // selection is shape S11: all records of a type, or those that a filter holds for. Each candidate must be known.
@@ -364,7 +366,7 @@ func (a *asking) selection(as *assignment, r *result) {
 	if p := as.part(slotComparison); p != nil {
 		field := a.comparedField(as)
 		a.criterion(p, field, r)
-		filters = append(filters, func(i int) (coverage.Proposition, stated, string) { return a.compared(i, field, p) })
+		filters = append(filters, func(i int) (coverage.Proposition, stated, string) { return a.compared(i, field, "", p) })
 	}
 	shown := 0
 	for _, i := range s.records {
@@ -443,29 +445,46 @@ func (a *asking) presence(as *assignment, r *result) {
 		a.statedField(field, "", s, r)
 		return
 	}
+	a.presentAtPlaces(as, s, field, r, func(i int, location string) (coverage.Proposition, stated, string) { return a.present(i, field, location, as) })
+}
+
+// presentAtPlaces is atPlaces for a field that says whether the record is there, and records whether the field is published.
+func (a *asking) presentAtPlaces(as *assignment, s subjects, field string, r *result, judge judgement) {
+	s, places := a.atPlaces(as, s, r, judge)
+	for _, p := range places {
+		a.statedField(field, a.places[p].ID, s, r)
+	}
+}
+
+// judgement judges a record at a location. The last value is the reason of an unknown verdict, "" when the field itself is not stated.
+type judgement func(record int, location string) (coverage.Proposition, stated, string)
+
+// atPlaces settles a yes/no question about one record at the places that are asked about: at all of them where they agree, else at the one that is chosen.
+// It returns what was settled, no place while the clause waits.
+func (a *asking) atPlaces(as *assignment, s subjects, r *result, judge judgement) (subjects, []int) {
 	places, ok := a.placesOf(as, r)
 	if !ok {
-		return
+		return s, nil
 	}
 	if len(s.records) > 1 {
 		if s, ok = a.pick(s, r); !ok {
 			a.mayNeedPlace(places, r)
-			return
+			return s, nil
 		}
 	}
-	if len(places) > 1 && !a.agree(s.records[0], field, places) {
+	if len(places) > 1 && !a.agree(places, func(location string) string { p, _, _ := judge(s.records[0], location); return p.Verdict }) {
 		if places, ok = a.pickPlace(places, as.part(slotPlace), r); !ok {
-			return
+			return s, nil
 		}
 	}
 	a.narrowed(s, r)
 	r.established = true
 	for _, p := range places {
 		id := a.places[p].ID
-		a.judgeRecord(s, s.records[0], r, func(i int) (coverage.Proposition, stated, string) { return a.present(i, field, id, as) })
-		a.statedField(field, id, s, r)
+		a.judgeRecord(s, s.records[0], r, func(i int) (coverage.Proposition, stated, string) { return judge(i, id) })
 		r.usage.place(p, "")
 	}
+	return s, places
 }
 
 // presenceField is the field of shape S8: the one named, else available.
@@ -500,12 +519,10 @@ func (a *asking) statedField(field, location string, s subjects, r *result) {
 	}
 }
 
-// agree reports whether a record is known to be there, or not there, at all places alike.
-func (a *asking) agree(record int, field string, places []int) bool {
-	first := a.about(record, field, a.places[places[0]].ID).truth
-	return first != coverage.VerdictUnknown && !a.tooMany(places) && !slices.ContainsFunc(places, func(p int) bool {
-		return a.about(record, field, a.places[p].ID).truth != first
-	})
+// agree reports whether a verdict is known and the same at all places.
+func (a *asking) agree(places []int, verdict func(location string) string) bool {
+	first := verdict(a.places[places[0]].ID)
+	return first != coverage.VerdictUnknown && !a.tooMany(places) && !slices.ContainsFunc(places, func(p int) bool { return verdict(a.places[p].ID) != first })
 }
 
 // about is what is stated about a field of a record, from the record or, where readings are asked for, from the stream it is bound to.

@@ -198,7 +198,7 @@ func (c *Compiled) liveQuery(call coverage.Call, readings Readings) (*coverage.O
 		return &coverage.Outcome{Coverage: e.Finish(call.Handler, false, []coverage.Gap{t.gap(coverage.ReasonNotPublished)}), Result: coverage.WithheldResult()}, nil
 	}
 	if t.stream.ScopedBy != "" && t.location == "" && x.apart(found, limit) {
-		return x.askLocation(call, t, found), nil
+		return x.askLocation(call, t, found, limit), nil
 	}
 	return x.answerReadings(call, e, t, found)
 }
@@ -328,13 +328,14 @@ func (x *index) askRecord(call coverage.Call, readings Readings, t target, count
 }
 
 // askLocation asks at which location a stream is wanted.
-func (x *index) askLocation(call coverage.Call, t target, found []observation) *coverage.Outcome {
+func (x *index) askLocation(call coverage.Call, t target, found []observation, limit int) *coverage.Outcome {
 	var options []coverage.Option
 	for _, o := range found {
 		p := &x.places[x.place[o.Location]]
 		options = append(options, coverage.Option{Value: p.ID, Label: p.label()})
 	}
-	return ask(call, coverage.Evidence{Complete: !x.publication.Incomplete, Scope: x.scopeOf(t)}, coverage.Missing{Name: "location", Type: "enum", Options: options}, 1)
+	e := coverage.Evidence{Complete: !x.publication.Incomplete && len(found) <= limit, Scope: x.scopeOf(t)}
+	return ask(call, e, coverage.Missing{Name: "location", Type: "enum", Options: options}, 1)
 }
 
 // ask is the outcome of a call that waits for a value: everything found is withheld.

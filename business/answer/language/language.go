@@ -238,7 +238,8 @@ func (l *Language) WithoutLegalForm(name string) string {
 	return name[:tokens[n-1].To]
 }
 
-// Understood counts the tokens that are a word of a language: a function word, or part of a phrase of its pack.
+// Understood counts the tokens that are a word of a language: a function word, or part of a phrase of its pack. A word that is always content, such as double,
+// also stands in the titles of other languages and counts for none.
 func (l *Language) Understood(tokens []Token) (n int) {
 	words := make([]Token, len(tokens))
 	for i, t := range tokens {
@@ -247,7 +248,9 @@ func (l *Language) Understood(tokens []Token) (n int) {
 	}
 	for i, end := 0, 0; i < len(words); i++ {
 		for p := range l.PhrasesAt(words, i) {
-			end = max(end, i+len(p.Words))
+			if p.Mark.Kind != KindContent {
+				end = max(end, i+len(p.Words))
+			}
 		}
 		if i < end || l.Function[words[i].Plain] {
 			n++
