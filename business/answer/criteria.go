@@ -89,7 +89,9 @@ func (a *asking) answerCriterion(c *criterionAsked, r *result) error {
 func (a *asking) scopedCriterion(c *criterionAsked, s subjects, r *result) error {
 	as := &assignment{filled: map[slot][]*part{}} // no words: all places, or the one that is bound
 	r.shape = "S8"
-	there := func(i int, location string) (coverage.Proposition, stated, string) { return a.present(i, c.Field, location, as) }
+	there := func(i int, location string) (coverage.Proposition, stated, string) {
+		return a.present(i, c.Field, location, as)
+	}
 	switch c.Op {
 	case "exists":
 		if c.Field != "stock" && c.Field != "available" {
@@ -118,7 +120,9 @@ func (a *asking) scopedCriterion(c *criterionAsked, s subjects, r *result) error
 		if err != nil {
 			return err
 		}
-		a.atPlaces(as, s, r, func(i int, location string) (coverage.Proposition, stated, string) { return a.compared(i, c.Field, location, p) })
+		a.atPlaces(as, s, r, func(i int, location string) (coverage.Proposition, stated, string) {
+			return a.compared(i, c.Field, location, p)
+		})
 	}
 	return nil
 }

@@ -445,7 +445,9 @@ func (a *asking) presence(as *assignment, r *result) {
 		a.statedField(field, "", s, r)
 		return
 	}
-	a.presentAtPlaces(as, s, field, r, func(i int, location string) (coverage.Proposition, stated, string) { return a.present(i, field, location, as) })
+	a.presentAtPlaces(as, s, field, r, func(i int, location string) (coverage.Proposition, stated, string) {
+		return a.present(i, field, location, as)
+	})
 }
 
 // presentAtPlaces is atPlaces for a field that says whether the record is there, and records whether the field is published.
