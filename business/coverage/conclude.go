@@ -238,6 +238,8 @@ func (x *concluding) notAnswered() []string {
 			why = "for a reason this reader does not know, " + cited(g.Reason)
 		case g.Reason == "language" && g.Asked != "" && len(g.Published) > 0:
 			why = "asked in " + cited(g.Asked) + ", published in " + citedList(g.Published)
+		case g.Reason == ReasonMissingValue && g.Location != "":
+			why = "no reading is published for it" // the value of a place, not one of the caller's
 		case g.Field == "complete_list":
 			why = "whether the list is complete is not stated"
 		}
@@ -254,7 +256,7 @@ func (x *concluding) notAnswered() []string {
 func (x *concluding) gapSubject(g Gap) string {
 	var parts []string
 	switch clauses := x.Coverage.Clauses; {
-	case g.Reason == "missing_value" && g.Clause >= 0 && g.Clause < len(clauses) && clauses[g.Clause].Text != "":
+	case g.Reason == ReasonMissingValue && g.Location == "" && g.Clause >= 0 && g.Clause < len(clauses) && clauses[g.Clause].Text != "":
 		return "asked " + cited(clauses[g.Clause].Text)
 	case g.Text != "" && g.Start != nil:
 		parts = append(parts, "asked "+cited(g.Text))

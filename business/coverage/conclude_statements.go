@@ -108,19 +108,44 @@ func (x *concluding) proposition(p *Proposition) string {
 		if p.PublisherValue == nil && p.Shape != "knowledge.get" {
 			return "" // told with the result, such as a distance
 		}
-		return detail
+		return detail + x.then(p)
 	case VerdictStatedInText:
 		return detail + " (in the business's own words; nothing was compared with them)"
 	case VerdictDeferred:
 		return detail + " (on request)"
 	case VerdictTrue:
-		return x.asked(p) + "yes; " + x.narrower(p) + detail
+		return x.asked(p) + "yes" + x.then(p) + "; " + x.narrower(p) + detail
 	case VerdictFalse:
-		return x.asked(p) + "no, as published; " + detail
+		return x.asked(p) + "no, as published" + x.then(p) + "; " + detail
 	case VerdictExcluded:
 		return x.asked(p) + "no, it is not in the list that the business declares complete; " + detail
 	}
 	return ""
+}
+
+// staleNote goes with everything that follows from a reading past its budget (XP-FRESHNESS-006).
+const staleNote = " (stale: not what is so now)"
+
+// then marks a proposition that was decided by a stale reading. The envelope names no stream beside a proposition: what is about the same record and place is
+// taken for its reading.
+func (x *concluding) then(p *Proposition) string {
+	if !slices.ContainsFunc(x.Coverage.Unresolved, func(g Gap) bool {
+		return g.Reason == ReasonStale && g.Clause == p.Clause && (g.Field == "" || g.Field == p.Field) && (g.Location == "" || g.Location == p.Subject.Location)
+	}) {
+		return ""
+	}
+	known := false
+	for _, r := range x.result.Readings {
+		about := (r.Subject == nil || r.Subject.Type == p.Subject.Type && r.Subject.ID == p.Subject.ID) && (r.Location == "" || r.Location == p.Subject.Location)
+		if about && r.Stale {
+			return staleNote
+		}
+		known = known || about
+	}
+	if known {
+		return ""
+	}
+	return staleNote
 }
 
 // asked introduces the caller's words as such (XP-COVERAGE-008).
@@ -210,7 +235,7 @@ func (x *concluding) reading(r *readableReading) string {
 	}
 	line += ", observed at " + instantText(r.ObservedAt)
 	if r.Stale {
-		line += " (stale: not what is so now)"
+		line += staleNote
 	}
 	return line
 }
