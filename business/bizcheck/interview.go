@@ -249,7 +249,7 @@ func (i *interview) look(r *reply) {
 }
 
 // publisherSpeaks are the members that hold the publisher's words.
-var publisherSpeaks = regexp.MustCompile(`^/(publisher|result/records|coverage/(publisher_facts|agent_instruction|propositions/-/publisher_value))(/|$)`)
+var publisherSpeaks = regexp.MustCompile(`^/(publisher|result/records|coverage/(publisher_facts|agent_instruction|propositions/-/(publisher_value|unit)))(/|$)`)
 
 // checkWord is XP-COVERAGE-008: a word that only the caller ever said does not stand among the publisher's.
 func (i *interview) checkWord(r *reply) {

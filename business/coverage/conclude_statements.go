@@ -84,7 +84,7 @@ func (x *concluding) statements() []string {
 	for _, f := range x.Coverage.PublisherFacts {
 		if !told[key(f.Subject, f.Field)] && !streams[key(f.Subject, f.Field)] {
 			told[key(f.Subject, f.Field)] = true
-			out = append(out, x.fieldOf(f.Subject, f.Field)+": "+x.value(f.Subject, f.Field, f.Value))
+			out = append(out, x.fieldOf(f.Subject, f.Field)+": "+x.value(f.Subject, f.Field, f.Value, f.Unit))
 		}
 	}
 	out = append(out, x.resultLines()...)
@@ -98,7 +98,7 @@ func (x *concluding) statements() []string {
 func (x *concluding) proposition(p *Proposition) string {
 	detail := x.fieldOf(p.Subject, p.Field)
 	if p.PublisherValue != nil {
-		detail += ": " + x.value(p.Subject, p.Field, p.PublisherValue)
+		detail += ": " + x.value(p.Subject, p.Field, p.PublisherValue, p.Unit)
 	}
 	if p.Date != "" {
 		detail += ", on " + cited(p.Date)
@@ -302,9 +302,13 @@ func fieldName(field string) string {
 	return cited(field)
 }
 
-// value is a publisher's literal. A price has the currency that its record states, and says so when it states none: none is ever assumed.
-func (x *concluding) value(s Subject, field string, v jcs.Raw) string {
+// value is a publisher's literal with the unit that is stated beside it. A price without one has the currency that its record states, and says so when it states
+// none: none is ever assumed.
+func (x *concluding) value(s Subject, field string, v jcs.Raw, unit string) string {
 	text := valueText(v)
+	if unit != "" {
+		return text + " " + cited(unit)
+	}
 	if field != "price" || len(v) == 0 || v[0] != '-' && (v[0] < '0' || v[0] > '9') {
 		return text
 	}

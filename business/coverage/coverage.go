@@ -71,6 +71,7 @@ type Proposition struct {
 	Op             string   `json:"op,omitempty"`
 	RequestValue   string   `json:"request_value,omitempty"`   // the caller's text
 	PublisherValue jcs.Raw  `json:"publisher_value,omitempty"` // the publisher's literal
+	Unit           string   `json:"unit,omitempty"`            // of publisher_value: an ISO 4217 currency or a unit that the publisher states
 	Verdict        string   `json:"verdict"`
 	Match          string   `json:"match,omitempty"`
 	Assumes        []string `json:"assumes,omitempty"`
@@ -129,7 +130,8 @@ type Fact struct {
 	Subject Subject `json:"subject"`
 	Field   string  `json:"field"`
 	Value   jcs.Raw `json:"value"`
-	Source  string  `json:"source"` // record | profile | list | location | stream
+	Unit    string  `json:"unit,omitempty"` // of value: an ISO 4217 currency or a unit that the publisher states
+	Source  string  `json:"source"`         // record | profile | list | location | stream
 }
 
 // Criterion is one structured criterion that was evaluated, with the caller's values.

@@ -125,7 +125,7 @@ func (e Evidence) withheld() Evidence {
 	e.Propositions = slices.Clone(e.Propositions)
 	for i := range e.Propositions {
 		p := &e.Propositions[i]
-		p.PublisherValue = nil
+		p.PublisherValue, p.Unit = nil, ""
 		if p.Verdict != VerdictNotPublished {
 			p.Verdict = VerdictUnknown
 		}
