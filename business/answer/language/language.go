@@ -30,7 +30,6 @@ type Language struct {
 	folder  *strings.Replacer   // nil when no mark may be left out
 	phrases map[string][]Phrase // by their first word, longest first
 	numbers map[string]string   // number word -> literal
-	most    int                 // words of the longest phrase
 }
 
 // Phrase is a fixed run of words with what it means.
@@ -70,7 +69,6 @@ func New(p *Pack) *Language {
 	l.addPhrases()
 	for _, list := range l.phrases {
 		slices.SortStableFunc(list, func(a, b Phrase) int { return len(b.Words) - len(a.Words) })
-		l.most = max(l.most, len(list[0].Words))
 	}
 	return l
 }
