@@ -56,6 +56,15 @@ func (s Standing) proof(now time.Time) *DomainProof {
 	return nil
 }
 
+// AuthorityEnds is when the domain proof lapses that documents show at now, zero where they show none: what states a proof must not outlive it. An operator
+// verification has no end.
+func (s Standing) AuthorityEnds(now time.Time) time.Time {
+	if p := s.proof(now); p != nil {
+		return p.ValidUntil
+	}
+	return time.Time{}
+}
+
 // Authorised reports whether authority is current at now: a domain proof before its valid_until, or an operator verification.
 func (s Standing) Authorised(now time.Time) bool {
 	return s.proof(now) != nil || s.Verification != nil

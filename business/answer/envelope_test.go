@@ -236,6 +236,48 @@ func TestXP_FRESHNESS_003_EnvelopeLife(t *testing.T) {
 	}
 }
 
+// An answer outlives neither its life nor the domain proof that it states; an operator verification has no end.
+func TestEnvelopeEndsWithItsAuthority(t *testing.T) {
+	const day = 24 * time.Hour
+	for _, tt := range []struct {
+		name        string
+		left, reads time.Duration // until the proof lapses; what readings leave
+		verified    bool
+		want        time.Duration // 0: nothing is signed
+	}{
+		{"far", 60 * day, 0, false, coverage.StandardLife},
+		{"at the standard life", coverage.StandardLife, 0, false, coverage.StandardLife},
+		{"before the standard life", 5 * time.Minute, 0, false, 5 * time.Minute},
+		{"after the readings", 5 * time.Minute, time.Minute, false, time.Minute},
+		{"before the shortest life", 3 * time.Second, time.Second, false, 3 * time.Second},
+		{"stated beside a verification", 3 * time.Second, 0, true, 3 * time.Second},
+		{"less than a document says", time.Nanosecond, 0, false, 0},
+		{"lapsed", 0, 0, false, 0},
+		{"lapsed beside a verification", 0, 0, true, coverage.StandardLife},
+	} {
+		s := quay()
+		publication := *s.Publication
+		proof := *publication.Standing.Proof
+		proof.ValidUntil = now.Add(tt.left)
+		if publication.Standing.Proof = &proof; tt.verified {
+			publication.Standing.Verification = &business.OperatorVerification{Decision: "d-1", ConfirmedAt: now.Add(-day)}
+		}
+		s.Publication = &publication
+		call, out := resolvedCall()
+		out.Expires = tt.reads
+		text, err := frameOf(s).Seal(call, out)
+		if tt.want == 0 {
+			if !errors.Is(err, coverage.ErrNotPublished) {
+				t.Errorf("%s: %v, %s", tt.name, err, text)
+			}
+			continue
+		}
+		if want := `"expires_at":"` + now.Add(tt.want).Format(time.RFC3339Nano) + `"`; err != nil || !bytes.Contains(text, []byte(want)) {
+			t.Errorf("%s: no %s in %s (%v)", tt.name, want, text, err)
+		}
+	}
+}
+
 func TestXP_FRESHNESS_006_Envelope(t *testing.T) {
 	asOf := `"static_source_as_of":"` + now.Add(-time.Hour-time.Microsecond).Format(time.RFC3339Nano) + `"`
 	for _, tt := range []struct {

@@ -25,7 +25,8 @@ import (
 //	clarification    with needs_context always, with partial when only values of the caller's are missing, else never
 //	served_at        the moment the answer speaks for; equal to signed_at
 //	latency_ms       whole milliseconds, 0 below one
-//	expires_at       served_at + 15 minutes, or less when live readings say so, but never less than 10 seconds
+//	expires_at       served_at + 15 minutes, or less when live readings say so, but for them never less than 10 seconds; and never after the valid_until of
+//	                 the domain proof that the block states, however near that is: no answer outlives the authority it rests on
 //	revocation_url   the publisher's own list
 type Envelope struct {
 	Registry      string         `json:"registry"`
@@ -45,7 +46,7 @@ type Envelope struct {
 // StandardLife is how long an answer without live readings may be relied on.
 const StandardLife = 15 * time.Minute
 
-// MinLife is the shortest life of an answer with live readings.
+// MinLife is the shortest life that live readings leave an answer. Authority that ends before ends it all the same.
 const MinLife = 10 * time.Second
 
 // Freshness says how old the data of an answer are (X§9).
@@ -100,6 +101,12 @@ func (f Frame) Seal(call Call, out *Outcome) ([]byte, error) {
 		return nil, fmt.Errorf("envelope: the outcome %w; nothing was signed", err)
 	}
 	served := instant(call.Now)
+	expires := served.Add(out.life())
+	if ends := p.Standing.AuthorityEnds(call.Now); !ends.IsZero() && ends.Before(expires) {
+		if expires = instant(ends); !expires.After(served) {
+			return nil, ErrNotPublished // less than a document can say is left of its authority
+		}
+	}
 	text, err := jcs.Encode(Envelope{
 		Registry: business.Family, Publisher: publisherBlock(p, call.Now, out), Tool: call.Tool, Arguments: arguments,
 		Result: out.Result, Coverage: &out.Coverage, Clarification: out.Clarification, Freshness: freshnessOf(p, out), State: stateOf(p),
@@ -109,7 +116,7 @@ func (f Frame) Seal(call Call, out *Outcome) ([]byte, error) {
 		return nil, fmt.Errorf("envelope: %w", err)
 	}
 	return business.SignDocument(text, business.Signing{
-		Signer: f.Signer, SignedAt: served, ExpiresAt: served.Add(out.life()), KeysURL: locators.JWKS, KeysName: "jwks_url",
+		Signer: f.Signer, SignedAt: served, ExpiresAt: expires, KeysURL: locators.JWKS, KeysName: "jwks_url",
 	})
 }
 
@@ -165,7 +172,7 @@ func (out *Outcome) tells() bool {
 	c := &out.Coverage
 	return string(out.Result) != withheldText || len(c.PublisherFacts) > 0 || c.Answer != nil || out.MaxAge != 0 || out.SLA != 0 ||
 		slices.ContainsFunc(c.Propositions, func(p Proposition) bool {
-			return p.PublisherValue != nil || p.Verdict != VerdictUnknown && p.Verdict != VerdictNotPublished
+			return p.PublisherValue != nil || p.Unit != "" || p.Verdict != VerdictUnknown && p.Verdict != VerdictNotPublished
 		}) ||
 		slices.ContainsFunc(c.Constraints, func(c Constraint) bool { return c.Verdict != VerdictUnknown && c.Verdict != VerdictNotPublished }) ||
 		slices.ContainsFunc(c.RequestedFields, func(f RequestedField) bool { return f.Status != VerdictNotPublished })
