@@ -19,6 +19,7 @@ type Compiled struct {
 	values    []values           // by record
 	profile   map[string]jcs.Raw // profile_attributes
 	byType    map[string][]int   // records of a type
+	fields    map[string][]attribute
 }
 
 // Compile builds it. An error means that the snapshot must not be served.
@@ -31,7 +32,7 @@ func Compile(s Snapshot) (*Compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Compiled{index: x, lexicon: newLexicon(), packs: shipped, profile: map[string]jcs.Raw{}, byType: map[string][]int{}}
+	c := &Compiled{index: x, lexicon: newLexicon(len(x.records)), packs: shipped, profile: map[string]jcs.Raw{}, byType: map[string][]int{}, fields: fieldsOfSchema(x.schema)}
 	for _, tag := range x.publication.Profile.ContentLanguages {
 		if l := shipped[primarySubtag(tag)]; l != nil && !slices.Contains(c.languages, l) {
 			c.languages = append(c.languages, l)
@@ -55,6 +56,7 @@ func Compile(s Snapshot) (*Compiled, error) {
 	c.addSchema()
 	c.addPublisher()
 	c.addPlaceNames()
+	c.lexicon.trim()
 	for _, l := range c.languages {
 		c.lexicon.index(l)
 		c.lexicon.content[l.Pack.Language] = c.titleWords(l)

@@ -48,7 +48,7 @@ func TestConclude(t *testing.T) {
 		has, hasNot              []string
 	}{
 		{"a price", "knowledge.search", `{"query":"How much is the drill?"}`, 0, coverage.Resolved,
-			[]string{`The whole question is answered; "Quay Tools" (quay) states:`, `"Drill" ["tool/drill"], price: 50.0 (the answer states no currency)`, "to be relied on until 2026-03-02T09:15:00Z", "last changed at 2026-03-02T07:59:59Z"}, []string{"Not answered", "EUR"}},
+			[]string{`The whole question is answered; "Quay Tools" (quay) states:`, `"Drill" ["tool/drill"], price: 50.0 "EUR"`, "to be relied on until 2026-03-02T09:15:00Z", "last changed at 2026-03-02T07:59:59Z"}, []string{"Not answered", "states no currency"}},
 		{"a comparison", "knowledge.search", `{"query":"Is the drill under 60 EUR?"}`, 0, coverage.Resolved, []string{`asked "under 60 EUR": yes; "Drill"`}, nil},
 		{"a published no", "knowledge.search", `{"query":"Are you open at Northgate on Sunday?"}`, 0, coverage.Resolved,
 			[]string{`asked "Sunday": no, as published; at "Northgate" ["north"], hours: "Mo-Fr 09:00-17:00"`, "Assumed: the day is no public holiday."}, nil},

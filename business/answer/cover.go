@@ -29,12 +29,13 @@ type piece struct {
 
 // The caps of one question. Beyond them it is refused, never answered in part.
 const (
-	maxQuery      = 512  // code points
-	maxTokens     = 64   // of a question
-	maxWindow     = 8    // tokens that are matched as a set
-	maxSpans      = 256  // pieces that may be meant
-	maxStates     = 5000 // steps through the trie
-	maxCandidates = 51   // records of one piece: one more than options show
+	maxQuery      = 512     // code points
+	maxTokens     = 64      // of a question
+	maxWindow     = 8       // tokens that are matched as a set
+	maxSpans      = 256     // pieces that may be meant
+	maxStates     = 5000    // steps through the trie
+	maxLooked     = 1 << 20 // tokens that are looked for in published texts
+	maxCandidates = 51      // records of one piece: one more than options show
 )
 
 var errTooComplex = &coverage.CallError{Code: "query_too_complex", Path: "/query", Message: "/query: the question has too many words or readings; ask in shorter questions"}
@@ -48,6 +49,7 @@ type reader struct {
 	pieces  []piece
 	at      map[pieceKey]int
 	states  int
+	looked  int             // published texts that were compared with a run of tokens
 	content map[string]bool // function words that titles use
 	leading []piece         // references to the publisher before the first clause
 }
@@ -76,9 +78,15 @@ func (r *reader) add(p piece) {
 // merge appends the values that are not there yet.
 func merge[T comparable](a, b []T) []T {
 	for _, v := range b {
-		if len(a) < maxCandidates && !slices.Contains(a, v) {
-			a = append(a, v)
-		}
+		a = with(a, v)
+	}
+	return a
+}
+
+// with appends a value that is not there yet.
+func with[T comparable](a []T, v T) []T {
+	if len(a) < maxCandidates && !slices.Contains(a, v) {
+		return append(a, v)
 	}
 	return a
 }
@@ -108,7 +116,7 @@ func (r *reader) read() (*cover, error) {
 	r.joinBools()
 	r.joinVerbs()
 	r.reference()
-	if len(r.pieces) > maxSpans || r.states > maxStates {
+	if len(r.pieces) > maxSpans || r.states > maxStates || r.looked > maxLooked {
 		return nil, errTooComplex
 	}
 	return r.cover(), nil
@@ -151,23 +159,34 @@ func (r *reader) walk(i, k int, node int32, m match, breaks uint32) {
 // entry adds the piece of an entry that stands at tokens i to k.
 func (r *reader) entry(id int32, i, k int, m match, breaks uint32) {
 	e := &r.c.lexicon.entries[id]
-	if e.lang != "" && e.lang != r.l.Pack.Language || breaks&^e.breaks != 0 {
+	if r.looked++; r.looked > maxLooked || e.lang != "" && e.lang != r.l.Pack.Language || breaks&^e.breaks != 0 {
 		return
 	}
-	p := piece{kind: e.kind, from: i, to: k, match: m, role: e.role, pair: -1}
 	if e.elided {
-		p.match = matchElided
-	}
-	if e.target >= 0 {
-		p.targets = []int32{e.target}
-	}
-	if e.value != "" {
-		p.values = []string{e.value}
+		m = matchElided
 	}
 	if e.kind == language.KindVerb {
-		p.match = matchExact // roles of one word are one piece
+		m = matchExact // roles of one word are one piece
 	}
-	r.add(p)
+	r.mean(e, i, k, m)
+}
+
+// mean adds what an entry stands for to the piece at tokens i to k. It reports whether the piece has as many targets as any needs.
+func (r *reader) mean(e *entry, i, k int, m match) (full bool) {
+	at, ok := r.at[pieceKey{i, k, e.kind, m}]
+	if !ok {
+		at = len(r.pieces)
+		r.add(piece{kind: e.kind, from: i, to: k, match: m, pair: -1})
+	}
+	p := &r.pieces[at]
+	p.role |= e.role
+	if e.target >= 0 {
+		p.targets = with(p.targets, e.target)
+	}
+	if e.value != "" {
+		p.values = with(p.values, e.value)
+	}
+	return len(p.targets) == maxCandidates
 }
 
 // phrases adds the phrases of the language at position i. The two parts of a field pattern are two pieces that stand or fall together.
@@ -242,13 +261,13 @@ func (r *reader) dates(i int) {
 	}
 }
 
-// windows adds what has the same content words as a run of at most maxWindow tokens, and the records whose titles the run narrows to.
+// windows adds what has the same content words as a run of at most maxWindow tokens, and the records whose titles a run narrows to.
 func (r *reader) windows() {
 	for i := range r.tokens {
 		if r.filler(i) {
 			continue
 		}
-		content, tight := 0, true
+		r.narrowing(i)
 		for j := i; j < len(r.tokens) && j < i+maxWindow; j++ {
 			if j > i && r.tokens[j].Breaks != 0 {
 				break
@@ -257,17 +276,27 @@ func (r *reader) windows() {
 				if !r.l.Links[r.tokens[j].Plain] {
 					break
 				}
-				tight = false
 				continue
 			}
 			if len(r.found[j]) == 0 {
 				break
 			}
-			content++
 			r.sameSet(i, j+1)
-			if tight {
-				r.narrower(i, j+1)
-			}
+		}
+	}
+}
+
+// narrowing grows a run of content words away from its head as long as a title has them all.
+func (r *reader) narrowing(head int) {
+	for i, j := head, head+1; j-i <= maxWindow && len(r.found[head]) > 0 && r.narrower(head, i, j); {
+		next := i - 1
+		if r.l.Pack.Head == "first" {
+			next, j = j, j+1
+		} else {
+			i--
+		}
+		if next < 0 || next == len(r.tokens) || r.tokens[max(next, i+1)].Breaks != 0 || r.filler(next) || len(r.found[next]) == 0 {
+			return
 		}
 	}
 }
@@ -299,26 +328,41 @@ func (r *reader) sameSet(i, j int) {
 	}
 }
 
-// narrower adds the records whose title has the window's words and more, with the same head.
-func (r *reader) narrower(i, j int) {
-	head := j - 1
-	if r.l.Pack.Head == "first" {
-		head = i
-	}
+// narrower adds the records whose title has the window's words and more, with the same head, and reports whether there are any. Of its words the rarest has the
+// fewest titles to look at.
+func (r *reader) narrower(head, i, j int) (found bool) {
 	x := r.c.lexicon
-	for _, w := range r.found[head] {
-		added := 0
-		for _, id := range x.heads[w.word] {
+	rarest, titles := head, x.heads
+	least := r.owned(head, titles)
+	for k := i; k < j; k++ {
+		if n := r.owned(k, x.owners); k != head && n < least {
+			rarest, titles, least = k, x.owners, n
+		}
+	}
+	for _, w := range r.found[rarest] {
+		for _, id := range titles[w.word] {
+			if r.looked += j - i; r.looked > maxLooked {
+				return false
+			}
 			e := &x.entries[id]
-			if e.lang != "" && e.lang != r.l.Pack.Language || len(e.set) <= j-i || !r.within(e.set, i, j) {
+			if e.lang != "" && e.lang != r.l.Pack.Language || len(e.set) <= j-i || !slices.ContainsFunc(r.found[head], func(h known) bool { return h.word == e.head }) || !r.within(e.set, i, j) {
 				continue
 			}
-			r.add(piece{kind: language.KindRecord, from: i, to: j, match: matchNarrower, targets: []int32{e.target}, pair: -1})
-			if added++; added > 4*maxCandidates {
-				break
+			found = true
+			if r.mean(e, i, j, matchNarrower) {
+				return true
 			}
 		}
 	}
+	return found
+}
+
+// owned is how many titles the published words of a token have.
+func (r *reader) owned(token int, titles map[int32][]int32) (n int) {
+	for _, w := range r.found[token] {
+		n += len(titles[w.word])
+	}
+	return n
 }
 
 // within reports whether each token of the window is a different word of the set.

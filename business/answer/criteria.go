@@ -43,6 +43,7 @@ func (a *asking) answerCriterion(c *criterionAsked, r *result) error {
 	} else if i, ok := a.record[coverage.Key{Type: c.Type, ID: c.ID}]; ok {
 		s.records = []int{i}
 	}
+	r.incomplete = len(s.records) > a.request.limit
 	if len(s.records) == 0 {
 		text := c.Type
 		if c.ID != "" {
@@ -71,7 +72,7 @@ func (a *asking) answerCriterion(c *criterionAsked, r *result) error {
 		}
 		r.shape = "S6"
 		p := &part{piece: piece{raw: string(c.Value)}, negated: !want}
-		a.verdicts(s, r, true, func(i int) (coverage.Proposition, stated, string) { return a.boolOf(i, []string{c.Field}, p) })
+		a.verdicts(s, r, true, a.byKeys([]string{c.Field}, p))
 	case "contains":
 		return c.fault("op", "contains asks about a list of the business; leave out type")
 	default:
@@ -80,7 +81,7 @@ func (a *asking) answerCriterion(c *criterionAsked, r *result) error {
 			return err
 		}
 		r.shape = "S7"
-		a.verdicts(s, r, true, func(i int) (coverage.Proposition, stated, string) { return a.compared(i, c.Field, "", p) })
+		a.verdicts(s, r, true, a.byComparison(c.Field, p))
 	}
 	return nil
 }
@@ -120,8 +121,9 @@ func (a *asking) scopedCriterion(c *criterionAsked, s subjects, r *result) error
 		if err != nil {
 			return err
 		}
+		to := &comparing{Comparison: &p.compare}
 		a.atPlaces(as, s, r, func(i int, location string) (coverage.Proposition, stated, string) {
-			return a.compared(i, c.Field, location, p)
+			return a.compared(i, c.Field, location, p, to)
 		})
 	}
 	return nil

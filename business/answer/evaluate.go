@@ -28,7 +28,8 @@ type asking struct {
 type dimension struct {
 	name    string
 	kind    string // enum | date | geo
-	options []coverage.Option
+	records []int  // of an enum: its options, as many as are shown and one more that says that there are more
+	places  []int
 }
 
 // result is what one clause comes to. A clause with an open dimension keeps nothing of what it found.
@@ -150,12 +151,16 @@ func init() {
 	}
 }
 
-// account gives every content token of a clause that no proposition used a reason.
+// account gives every content token of a clause that no proposition used a reason. A verb of existence beside something unresolved is used by the question about
+// that ("do you have a yacht"): it has an entry of its own only where nothing else has.
 func (a *asking) account(cl *clause, as *assignment, r *result) {
+	var verb *part
 	for i := range cl.parts {
 		p := &cl.parts[i]
 		switch {
 		case as != nil && as.used[i]:
+		case as == nil && p.exists() && !p.inherited:
+			verb = p
 		case p.inherited:
 			r.inheritedGap(p)
 		case p.kind == language.KindAnaphor:
@@ -174,6 +179,9 @@ func (a *asking) account(cl *clause, as *assignment, r *result) {
 	}
 	for _, i := range cl.loose {
 		a.gapAt(r, i, i+1, coverage.ReasonUnknownWord)
+	}
+	if verb != nil && len(r.gaps) == 0 {
+		a.gapAt(r, verb.from, verb.to, coverage.ReasonUnknownWord)
 	}
 	slices.SortStableFunc(r.gaps, func(x, y coverage.Gap) int { return cmp.Compare(start(x), start(y)) })
 }
@@ -266,8 +274,8 @@ func (a *asking) label(i int) string {
 			digits = number
 		}
 		n, ok := a.l.ParseNumber(digits)
-		for _, raw := range a.values[i].plain {
-			if v, is := decimal(raw); ok && is && v.Cmp(n) == 0 {
+		for _, m := range a.values[i].plain {
+			if v, is := readAmount(m.Value); ok && is && v.cmp(amountOf(n)) == 0 {
 				return a.records[i].ID
 			}
 		}
@@ -282,9 +290,9 @@ func (a *asking) candidates(as *assignment, r *result) (s subjects, ok bool) {
 	case p == nil || p.kind == language.KindAnaphor:
 		return a.unnamed(as, p, r)
 	case p.kind == language.KindType:
-		s = subjects{typ: p.values[0], span: p}
-		for _, t := range p.values {
-			s.records = append(s.records, a.byType[t]...)
+		s = subjects{typ: p.values[0], span: p, records: a.byType[p.values[0]]}
+		for _, t := range p.values[1:] {
+			s.records = slices.Concat(s.records, a.byType[t])
 		}
 	default:
 		s = subjects{match: p.match, span: p}
@@ -309,15 +317,15 @@ func (a *asking) unnamed(as *assignment, p *part, r *result) (s subjects, ok boo
 		}
 		return s, false
 	}
-	for i := range a.records {
-		s.records = append(s.records, i)
-	}
-	if len(s.records) == 0 {
+	if len(a.records) == 0 {
 		return s, false
 	}
 	s.span = p
-	if chosen, ok := a.choose("record", r, s.records); ok {
+	if chosen, ok := a.choose("record", r, func(int) bool { return true }); ok {
 		return subjects{records: []int{chosen}, span: p, chosen: true}, true
+	}
+	for i := range min(len(a.records), maxCandidates) {
+		s.records = append(s.records, i)
 	}
 	if p != nil {
 		r.references = append(r.references, coverage.Reference{Span: *a.asked(p), Clause: r.clause, Kind: "anaphor"})
@@ -336,34 +344,41 @@ func (a *asking) name(dimension string, clause int) string {
 }
 
 // choose is the record that bound names for a dimension. One that is no option is a fault of the caller's.
-func (a *asking) choose(dimension string, r *result, among []int) (int, bool) {
+func (a *asking) choose(dimension string, r *result, option func(record int) bool) (int, bool) {
 	name := a.name(dimension, r.clause)
 	value, ok := a.request.bound[name]
 	if !ok {
 		return 0, false
 	}
 	a.request.taken[name] = true
-	for _, i := range among {
-		if a.keyOf(i).String() == value {
-			return i, true
-		}
+	typ, id, _ := strings.Cut(value, "/")
+	if i, ok := a.record[coverage.Key{Type: typ, ID: id}]; ok && option(i) {
+		return i, true
 	}
 	a.request.refuse(name)
 	return 0, false
 }
 
+// recordDimension asks for one of several records.
 func (a *asking) recordDimension(name string, r *result, among []int) dimension {
-	d := dimension{name: a.name(name, r.clause), kind: "enum"}
-	for _, i := range among {
-		d.options = append(d.options, coverage.Option{Value: a.keyOf(i).String(), Label: a.label(i)})
+	return dimension{name: a.name(name, r.clause), kind: "enum", records: among[:min(len(among), maxCandidates)]}
+}
+
+// options are the options of a dimension.
+func (a *asking) options(d *dimension) (out []coverage.Option) {
+	for _, i := range d.records {
+		out = append(out, coverage.Option{Value: a.keyOf(i).String(), Label: a.label(i)})
 	}
-	return d
+	for _, p := range d.places {
+		out = append(out, coverage.Option{Value: a.places[p].ID, Label: a.places[p].label()})
+	}
+	return out
 }
 
 // pick narrows several records to the one that is meant, when bound says so. ok is false when the clause waits.
 func (a *asking) pick(s subjects, r *result) (subjects, bool) {
 	name := a.dimensionOf(s.records)
-	if chosen, ok := a.choose(name, r, s.records); ok {
+	if chosen, ok := a.choose(name, r, func(i int) bool { return slices.Contains(s.records, i) }); ok {
 		return subjects{records: []int{chosen}, span: s.span, chosen: true, match: s.match}, true
 	}
 	r.references = append(r.references, a.recordWord(s, r)...)
@@ -380,18 +395,24 @@ func (a *asking) recordWord(s subjects, r *result) []coverage.Reference {
 
 // dimensionOf is variant when the records are one record and what is published as variants of it, else record.
 func (a *asking) dimensionOf(records []int) string {
-	for _, parent := range records {
-		key := a.keyOf(parent)
-		all := true
-		for _, i := range records {
-			variant := slices.ContainsFunc(a.records[i].Links, func(l business.Link) bool { return l.Rel == "variant_of" && l.Type == key.Type && l.ID == key.ID })
-			all = all && (i == parent || variant)
-		}
-		if all {
+	family := func(parent coverage.Key) bool {
+		return !slices.ContainsFunc(records, func(i int) bool { return a.keyOf(i) != parent && !a.variantOf(i, parent) })
+	}
+	among := func(parent coverage.Key) bool { i, ok := a.record[parent]; return ok && slices.Contains(records, i) }
+	first := a.keyOf(records[0])
+	if family(first) {
+		return "variant"
+	}
+	for _, l := range a.records[records[0]].Links { // the first record is the parent or a variant of it
+		if parent := (coverage.Key{Type: l.Type, ID: l.ID}); l.Rel == "variant_of" && among(parent) && family(parent) {
 			return "variant"
 		}
 	}
 	return "record"
+}
+
+func (a *asking) variantOf(record int, parent coverage.Key) bool {
+	return slices.ContainsFunc(a.records[record].Links, func(l business.Link) bool { return l.Rel == "variant_of" && l.Type == parent.Type && l.ID == parent.ID })
 }
 
 // variants are the records that are published as variants of a record.

@@ -62,11 +62,7 @@ func (a *asking) pickPlace(places []int, word *part, r *result) ([]int, bool) {
 }
 
 func (a *asking) placeDimension(places []int) dimension {
-	d := dimension{name: "location", kind: "enum"}
-	for _, p := range places {
-		d.options = append(d.options, coverage.Option{Value: a.places[p].ID, Label: a.places[p].label()})
-	}
-	return d
+	return dimension{name: "location", kind: "enum", places: places[:min(len(places), maxCandidates)]}
 }
 
 // placeFields is shape S5: fields of locations, or whether they are open.
@@ -107,13 +103,16 @@ func (a *asking) placeValue(p int, field string) jcs.Raw {
 }
 
 func (a *asking) placesAlike(places []int, fields []string) bool {
+	if a.tooMany(places) {
+		return false
+	}
 	for _, f := range fields {
 		first := string(a.placeValue(places[0], f))
 		if slices.ContainsFunc(places, func(p int) bool { return string(a.placeValue(p, f)) != first }) {
 			return false
 		}
 	}
-	return !a.tooMany(places)
+	return true
 }
 
 // tooMany reports whether more locations are meant than an answer lists: then nothing is the same for all of them.
@@ -474,13 +473,13 @@ func (a *asking) nearestPlace(as *assignment, r *result) {
 	limit := a.request.limit
 	if as.part(slotNearest) != nil {
 		limit = 1
-		for limit < len(near) && near[limit].metres == near[0].metres {
+		for limit < min(len(near), maxOptions) && near[limit].metres == near[0].metres {
 			limit++ // equally near
 		}
 	}
 	for n, f := range near {
 		if n == limit {
-			r.incomplete = r.incomplete || as.part(slotNearest) == nil
+			r.incomplete = r.incomplete || as.part(slotNearest) == nil || f.metres == near[0].metres
 			break
 		}
 		i := a.place[f.ID]

@@ -111,15 +111,16 @@ func (a *asking) membership(r *result, list string, of []int32, p *part, negated
 	r.polarity = append(r.polarity, prop.Verdict)
 }
 
-// listValues is shape S10. An open list is never the whole answer.
+// listValues is shape S10. An open list is never the whole answer, nor are the first values of one longer than options are.
 func (a *asking) listValues(as *assignment, r *result) {
 	p := as.part(slotListNoun)
 	key := p.values[0]
 	list := a.schema.Lists[key]
 	var ids []string
-	for _, t := range list.Values {
+	for _, t := range list.Values[:min(len(list.Values), maxOptions)] {
 		ids = append(ids, t.ID)
 	}
+	r.incomplete = len(ids) < len(list.Values)
 	raw, err := jcs.Encode(ids)
 	if err != nil || len(ids) == 0 {
 		r.gap(coverage.Gap{Field: key, Reason: coverage.ReasonNotPublished})
@@ -131,7 +132,7 @@ func (a *asking) listValues(as *assignment, r *result) {
 	r.fields = append(r.fields, coverage.RequestedField{Clause: r.clause, Field: key, Subject: subject, Status: coverage.VerdictPublished})
 	r.facts = append(r.facts, coverage.Fact{Subject: subject, Field: key, Value: raw, Source: "list"})
 	r.usage.lists[key] = ids
-	if !list.Closed || a.publication.Incomplete {
+	if !list.Closed || a.publication.Incomplete || r.incomplete {
 		r.gap(coverage.Gap{Field: "complete_list", Reason: coverage.ReasonNotPublished})
 	}
 }

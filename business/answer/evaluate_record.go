@@ -54,9 +54,9 @@ func (a *asking) silentAbout(record int, fields []string) bool {
 	return true
 }
 
-// alike reports whether all records state the fields with the same literals.
+// alike reports whether all records state the fields with the same literals. Nothing is the same for more records than an answer lists.
 func (a *asking) alike(records []int, fields []string, location string) bool {
-	if a.publication.Incomplete {
+	if a.publication.Incomplete || len(records) > a.request.limit {
 		return false
 	}
 	for _, f := range fields {
@@ -91,7 +91,7 @@ func (a *asking) stateField(s subjects, record int, field, location string, r *r
 	subject := a.recordSubject(record)
 	subject.Location = location
 	r.propositions = append(r.propositions, coverage.Proposition{
-		Clause: r.clause, Shape: r.shape, Asked: a.asked(s.span), Subject: subject, Field: field, PublisherValue: v.value, Verdict: v.status, Match: s.matchName(),
+		Clause: r.clause, Shape: r.shape, Asked: a.asked(s.span), Subject: subject, Field: field, PublisherValue: v.value, Unit: v.unit, Verdict: v.status, Match: s.matchName(),
 	})
 	r.fields = append(r.fields, coverage.RequestedField{Clause: r.clause, Field: field, Subject: subject, Status: v.status})
 	if v.status == coverage.VerdictNotPublished {
@@ -153,6 +153,9 @@ func (a *asking) mayNeedPlace(places []int, r *result) {
 }
 
 func (a *asking) alikeAt(record int, fields []string, places []int) bool {
+	if a.tooMany(places) {
+		return false
+	}
 	for _, f := range fields {
 		first := a.about(record, f, a.places[places[0]].ID)
 		for _, p := range places[1:] {
@@ -161,19 +164,27 @@ func (a *asking) alikeAt(record int, fields []string, places []int) bool {
 			}
 		}
 	}
-	return !a.tooMany(places)
+	return true
+}
+
+// judging judges a record by a yes/no attribute or a comparison. full is what an answer shows; brief is its verdict alone, for a question over a whole type.
+type judging struct {
+	full  func(record int) (coverage.Proposition, stated, string)
+	brief func(record int) string
 }
 
 // verdicts settles a yes/no question over candidates: existential over a type, else the same for all or one that is chosen.
-func (a *asking) verdicts(s subjects, r *result, existential bool, judge func(record int) (coverage.Proposition, stated, string)) {
-	judged := func(i int) string { p, _, _ := judge(i); return p.Verdict }
+func (a *asking) verdicts(s subjects, r *result, existential bool, j judging) {
 	if existential && s.typ != "" && !s.chosen {
-		a.existential(s, r, judge)
+		a.existential(s, r, j)
 		return
 	}
 	if len(s.records) > 1 {
-		first := judged(s.records[0])
-		if r.incomplete || a.publication.Incomplete || slices.ContainsFunc(s.records, func(i int) bool { return judged(i) != first }) {
+		differ := func() bool {
+			first := j.brief(s.records[0])
+			return slices.ContainsFunc(s.records, func(i int) bool { return j.brief(i) != first })
+		}
+		if r.incomplete || a.publication.Incomplete || differ() {
 			var ok bool
 			if s, ok = a.pick(s, r); !ok {
 				return
@@ -187,13 +198,13 @@ func (a *asking) verdicts(s subjects, r *result, existential bool, judge func(re
 			r.incomplete = true
 			break
 		}
-		a.judgeRecord(s, i, r, judge)
+		a.judgeRecord(s, i, r, j)
 	}
 }
 
 // judgeRecord adds the judgement of one record.
-func (a *asking) judgeRecord(s subjects, i int, r *result, judge func(int) (coverage.Proposition, stated, string)) string {
-	p, v, reason := judge(i)
+func (a *asking) judgeRecord(s subjects, i int, r *result, j judging) {
+	p, v, reason := j.full(i)
 	p.Clause, p.Shape, p.Subject = r.clause, r.shape, cmp.Or(p.Subject, a.recordSubject(i))
 	p.Match = s.matchName()
 	if s.single {
@@ -209,7 +220,6 @@ func (a *asking) judgeRecord(s subjects, i int, r *result, judge func(int) (cove
 	} else if reason != "" {
 		r.unknown(p, reason)
 	}
-	return p.Verdict
 }
 
 // unknown says why a yes/no question has no answer.
@@ -244,18 +254,20 @@ func (a *asking) oneOf(as *assignment) bool {
 }
 
 // existential is true when one candidate is and none is unknown, false when all are.
-func (a *asking) existential(s subjects, r *result, judge func(int) (coverage.Proposition, stated, string)) {
-	verdict := coverage.VerdictFalse
-	var known []string
+func (a *asking) existential(s subjects, r *result, j judging) {
+	verdict, told := coverage.VerdictFalse, false
 	for _, i := range s.records {
-		p, _, reason := judge(i)
-		known = append(known, p.Verdict)
-		switch {
-		case p.Verdict == coverage.VerdictUnknown:
-			verdict = coverage.VerdictUnknown
-			r.unknown(p, cmp.Or(reason, coverage.ReasonUnknownValue))
-		case p.Verdict == coverage.VerdictTrue && verdict == coverage.VerdictFalse:
-			verdict = coverage.VerdictTrue
+		switch j.brief(i) {
+		case coverage.VerdictUnknown:
+			if verdict = coverage.VerdictUnknown; !told { // the words are the same for each record
+				p, _, reason := j.full(i)
+				r.unknown(p, cmp.Or(reason, coverage.ReasonUnknownValue))
+				told = true
+			}
+		case coverage.VerdictTrue:
+			if verdict == coverage.VerdictFalse {
+				verdict = coverage.VerdictTrue
+			}
 		}
 	}
 	if verdict == coverage.VerdictFalse && (r.incomplete || a.publication.Incomplete || len(s.records) > a.request.limit) {
@@ -264,8 +276,8 @@ func (a *asking) existential(s subjects, r *result, judge func(int) (coverage.Pr
 		r.fieldReason("complete_list", coverage.ReasonNotPublished)
 	}
 	shown := 0
-	for n, i := range s.records {
-		if verdict == coverage.VerdictTrue && known[n] != coverage.VerdictTrue {
+	for _, i := range s.records {
+		if verdict == coverage.VerdictTrue && j.brief(i) != coverage.VerdictTrue {
 			continue
 		}
 		if shown == a.request.limit {
@@ -274,7 +286,7 @@ func (a *asking) existential(s subjects, r *result, judge func(int) (coverage.Pr
 		}
 		shown++
 		gaps := len(r.gaps)
-		a.judgeRecord(s, i, r, judge)
+		a.judgeRecord(s, i, r, j)
 		r.gaps = r.gaps[:gaps] // each unknown was told above
 	}
 	r.polarity = []string{verdict}
@@ -286,12 +298,34 @@ func (a *asking) recordAttribute(as *assignment, r *result) {
 	if !ok {
 		return
 	}
-	p := as.part(slotBool)
+	a.verdicts(s, r, a.oneOf(as), a.byBool(as.part(slotBool)))
+}
+
+// byBool judges by the yes/no attributes of records that a word names.
+func (a *asking) byBool(p *part) judging {
 	keys := p.values
 	if p.kind == language.KindProfile {
 		keys = p.bools
 	}
-	a.verdicts(s, r, a.oneOf(as), func(i int) (coverage.Proposition, stated, string) { return a.boolOf(i, keys, p) })
+	return a.byKeys(keys, p)
+}
+
+func (a *asking) byKeys(keys []string, p *part) judging {
+	return judging{
+		full: func(i int) (coverage.Proposition, stated, string) { return a.boolOf(i, keys, p) },
+		brief: func(i int) string {
+			truth := a.glance(i, keys[0]).truth
+			for _, key := range keys[1:] {
+				if a.glance(i, key).truth != truth {
+					return coverage.VerdictUnknown
+				}
+			}
+			if p.negated {
+				return negate(truth)
+			}
+			return truth
+		},
+	}
 }
 
 // boolOf judges yes/no attributes of a record that one word names: they agree or are unknown.
@@ -321,7 +355,23 @@ func (a *asking) comparison(as *assignment, r *result) {
 	}
 	p, field := as.part(slotComparison), a.comparedField(as)
 	a.criterion(p, field, r)
-	a.verdicts(s, r, a.oneOf(as), func(i int) (coverage.Proposition, stated, string) { return a.compared(i, field, "", p) })
+	a.verdicts(s, r, a.oneOf(as), a.byComparison(field, p))
+}
+
+// byComparison judges by a comparison with a field.
+func (a *asking) byComparison(field string, p *part) judging {
+	c := &comparing{Comparison: &p.compare}
+	return judging{
+		full: func(i int) (coverage.Proposition, stated, string) { return a.compared(i, field, "", p, c) },
+		brief: func(i int) string {
+			v := a.glance(i, field)
+			if a.live != nil && v.live != "" {
+				v = a.about(i, field, "")
+			}
+			verdict, _ := v.compare(c)
+			return verdict
+		},
+	}
 }
 
 // criterion repeats a comparison with the caller's values.
@@ -334,19 +384,25 @@ func (a *asking) criterion(p *part, field string, r *result) {
 }
 
 // compared judges one record against a comparison, at a location where the field holds per location.
-func (a *asking) compared(i int, field, location string, p *part) (coverage.Proposition, stated, string) {
+func (a *asking) compared(i int, field, location string, p *part, c *comparing) (coverage.Proposition, stated, string) {
 	v := a.about(i, field, location)
-	verdict, reason := coverage.VerdictUnknown, coverage.ReasonUnknownValue
-	if v.reading != nil && v.reading.stale() {
-		reason = coverage.ReasonStale
-	} else if v.status == coverage.VerdictPublished {
-		verdict, reason = v.span.judge(&p.compare)
-	} else if v.status == coverage.VerdictNotPublished {
-		reason = coverage.ReasonNotPublished
-	}
+	verdict, reason := v.compare(c)
 	subject := a.recordSubject(i)
 	subject.Location = location
-	return coverage.Proposition{Asked: a.asked(p), Subject: subject, Field: field, Op: p.compare.Op, RequestValue: a.text(p), PublisherValue: v.value, Verdict: verdict}, v, reason
+	return coverage.Proposition{Asked: a.asked(p), Subject: subject, Field: field, Op: p.compare.Op, RequestValue: a.text(p), PublisherValue: v.value, Unit: v.unit, Verdict: verdict}, v, reason
+}
+
+// compare judges what is stated about a field against a comparison.
+func (s *stated) compare(c *comparing) (verdict, reason string) {
+	switch {
+	case s.reading != nil && s.reading.stale():
+		return coverage.VerdictUnknown, coverage.ReasonStale
+	case s.status == coverage.VerdictPublished:
+		return s.span.judge(c)
+	case s.status == coverage.VerdictNotPublished:
+		return coverage.VerdictUnknown, coverage.ReasonNotPublished
+	}
+	return coverage.VerdictUnknown, coverage.ReasonUnknownValue
 }
 
 // selection is shape S11: all records of a type, or those that a filter holds for. Each candidate must be known.
@@ -355,22 +411,18 @@ func (a *asking) selection(as *assignment, r *result) {
 	if !ok {
 		return
 	}
-	var filters []func(int) (coverage.Proposition, stated, string)
+	var filters []judging
 	if p := as.part(slotBool); p != nil {
-		keys := p.values
-		if p.kind == language.KindProfile {
-			keys = p.bools
-		}
-		filters = append(filters, func(i int) (coverage.Proposition, stated, string) { return a.boolOf(i, keys, p) })
+		filters = append(filters, a.byBool(p))
 	}
 	if p := as.part(slotComparison); p != nil {
 		field := a.comparedField(as)
 		a.criterion(p, field, r)
-		filters = append(filters, func(i int) (coverage.Proposition, stated, string) { return a.compared(i, field, "", p) })
+		filters = append(filters, a.byComparison(field, p))
 	}
-	shown := 0
+	shown, told := 0, make([]bool, len(filters))
 	for _, i := range s.records {
-		if !a.passes(i, filters, r) {
+		if !a.passes(i, filters, told, r) {
 			continue
 		}
 		if shown == a.request.limit {
@@ -397,7 +449,7 @@ func (a *asking) selection(as *assignment, r *result) {
 }
 
 // noneSelected states that no record passes: each candidate's filters are shown.
-func (a *asking) noneSelected(s subjects, filters []func(int) (coverage.Proposition, stated, string), r *result) {
+func (a *asking) noneSelected(s subjects, filters []judging, r *result) {
 	for _, i := range s.records[:min(len(s.records), a.request.limit)] {
 		for _, f := range filters {
 			gaps := len(r.gaps)
@@ -408,24 +460,23 @@ func (a *asking) noneSelected(s subjects, filters []func(int) (coverage.Proposit
 	r.polarity = nil
 }
 
-// passes reports whether a record passes all filters. One that is not known either way is a gap.
-func (a *asking) passes(i int, filters []func(int) (coverage.Proposition, stated, string), r *result) bool {
-	pass := true
-	var open *coverage.Proposition
-	why := ""
-	for _, f := range filters {
-		p, _, reason := f(i)
-		switch p.Verdict {
+// passes reports whether a record passes all filters. One that is not known either way is a gap, told once for each filter.
+func (a *asking) passes(i int, filters []judging, told []bool, r *result) bool {
+	open := -1
+	for n, f := range filters {
+		switch f.brief(i) {
 		case coverage.VerdictFalse:
 			return false
 		case coverage.VerdictUnknown:
-			pass, open, why = false, &p, cmp.Or(reason, coverage.ReasonUnknownValue)
+			open = n
 		}
 	}
-	if open != nil {
-		r.unknown(*open, why)
+	if open >= 0 && !told[open] {
+		p, _, reason := filters[open].full(i)
+		r.unknown(p, cmp.Or(reason, coverage.ReasonUnknownValue))
+		told[open] = true
 	}
-	return pass
+	return open < 0
 }
 
 // presence is shape S8: whether a record is in stock or available, at a location where that is stated per location.
@@ -441,7 +492,10 @@ func (a *asking) presence(as *assignment, r *result) {
 	}
 	field := presenceField(as)
 	if !a.scopedField(field) {
-		a.verdicts(s, r, false, func(i int) (coverage.Proposition, stated, string) { return a.present(i, field, "", as) })
+		a.verdicts(s, r, false, judging{
+			full:  func(i int) (coverage.Proposition, stated, string) { return a.present(i, field, "", as) },
+			brief: func(i int) string { return a.about(i, field, "").truth },
+		})
 		a.statedField(field, "", s, r)
 		return
 	}
@@ -483,7 +537,7 @@ func (a *asking) atPlaces(as *assignment, s subjects, r *result, judge judgement
 	r.established = true
 	for _, p := range places {
 		id := a.places[p].ID
-		a.judgeRecord(s, s.records[0], r, func(i int) (coverage.Proposition, stated, string) { return judge(i, id) })
+		a.judgeRecord(s, s.records[0], r, judging{full: func(i int) (coverage.Proposition, stated, string) { return judge(i, id) }})
 		r.usage.place(p, "")
 	}
 	return s, places
@@ -502,7 +556,7 @@ func (a *asking) present(i int, field, location string, as *assignment) (coverag
 	v := a.about(i, field, location)
 	subject := a.recordSubject(i)
 	subject.Location = location
-	return coverage.Proposition{Asked: a.asked(as.part(slotPresence, slotPlace)), Subject: subject, Field: field, PublisherValue: v.value, Verdict: v.truth}, v, ""
+	return coverage.Proposition{Asked: a.asked(as.part(slotPresence, slotPlace)), Subject: subject, Field: field, PublisherValue: v.value, Unit: v.unit, Verdict: v.truth}, v, ""
 }
 
 // statedField records the field of a presence question and whether it is published.
@@ -523,8 +577,11 @@ func (a *asking) statedField(field, location string, s subjects, r *result) {
 
 // agree reports whether a verdict is known and the same at all places.
 func (a *asking) agree(places []int, verdict func(location string) string) bool {
+	if a.tooMany(places) {
+		return false
+	}
 	first := verdict(a.places[places[0]].ID)
-	return first != coverage.VerdictUnknown && !a.tooMany(places) && !slices.ContainsFunc(places, func(p int) bool { return verdict(a.places[p].ID) != first })
+	return first != coverage.VerdictUnknown && !slices.ContainsFunc(places, func(p int) bool { return verdict(a.places[p].ID) != first })
 }
 
 // about is what is stated about a field of a record, from the record or, where readings are asked for, from the stream it is bound to.

@@ -84,6 +84,12 @@ func (x *index) pick(e *coverage.Evidence, k coverage.Key, attributes jcs.Raw, f
 	if attributes != nil {
 		members, _ = business.Members(attributes) // an object: it was checked when it was published
 	}
+	var currency jcs.Raw
+	for _, m := range members {
+		if m.Name == "currency" {
+			currency = m.Value
+		}
+	}
 	var gaps []coverage.Gap
 	for _, field := range fields {
 		status := coverage.VerdictNotPublished
@@ -95,7 +101,8 @@ func (x *index) pick(e *coverage.Evidence, k coverage.Key, attributes jcs.Raw, f
 			status = strongest(status, answers)
 			if !slices.ContainsFunc(kept, func(have jcs.Member) bool { return have.Name == m.Name }) {
 				kept = append(kept, m)
-				e.Facts = append(e.Facts, coverage.Fact{Subject: x.subject(&k), Field: m.Name, Value: m.Value, Source: "record"})
+				declared := x.schema.Attributes[m.Name]
+				e.Facts = append(e.Facts, coverage.Fact{Subject: x.subject(&k), Field: m.Name, Value: m.Value, Unit: x.unitOf(&declared, currency), Source: "record"})
 			}
 		}
 		e.RequestedFields = append(e.RequestedFields, coverage.RequestedField{Field: field, Subject: x.subject(&k), Status: status})

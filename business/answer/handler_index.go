@@ -27,6 +27,7 @@ type index struct {
 	place       map[string]int
 	streams     map[string]*business.SchemaStream
 	calendar    *hours.Calendar
+	ownCurrency bool // records state the currency of their prices in a member that the schema leaves to them
 }
 
 // edge is a link seen from its end.
@@ -60,6 +61,8 @@ func newIndex(s Snapshot) (*index, error) {
 		}
 		x.schema = schema
 	}
+	_, declared := x.schema.Attributes["currency"]
+	x.ownCurrency = !declared
 	if p.Calendar != nil {
 		calendar, err := hours.ParseCalendar(p.Calendar)
 		if err != nil {

@@ -212,7 +212,7 @@ func (x *index) answerReadings(call coverage.Call, e coverage.Evidence, t target
 		o := &found[i]
 		shown[i] = o.shown()
 		e.Propositions = append(e.Propositions, x.stated(call, t, o))
-		e.Facts = append(e.Facts, coverage.Fact{Subject: e.Propositions[i].Subject, Field: o.Stream, Value: o.Value, Source: "stream"})
+		e.Facts = append(e.Facts, coverage.Fact{Subject: e.Propositions[i].Subject, Field: o.Stream, Value: o.Value, Unit: o.stream.Unit, Source: "stream"})
 		if o.Location != "" {
 			out.Locations = append(out.Locations, o.Location)
 		}
@@ -253,7 +253,7 @@ func (x *index) stated(call coverage.Call, t target, o *observation) coverage.Pr
 	p := coverage.Proposition{Shape: call.Handler, Subject: x.subject(t.subject), Field: t.stream.Key, Verdict: coverage.VerdictNotPublished}
 	p.Subject.Location = t.location
 	if o != nil {
-		p.Subject.Location, p.PublisherValue, p.Verdict = o.Location, o.Value, coverage.VerdictPublished
+		p.Subject.Location, p.PublisherValue, p.Unit, p.Verdict = o.Location, o.Value, o.stream.Unit, coverage.VerdictPublished
 	}
 	return p
 }

@@ -226,7 +226,7 @@ func (x *index) searchNearest(call coverage.Call, e coverage.Evidence, t target,
 		}
 		gaps, open = append(gaps, open...), nil
 		e.Propositions = append(e.Propositions, x.condition(call, t, p, o, coverage.VerdictTrue))
-		e.Facts = append(e.Facts, coverage.Fact{Subject: e.Propositions[len(branches)].Subject, Field: o.Stream, Value: o.Value, Source: "stream"})
+		e.Facts = append(e.Facts, coverage.Fact{Subject: e.Propositions[len(branches)].Subject, Field: o.Stream, Value: o.Value, Unit: o.stream.Unit, Source: "stream"})
 		branches = append(branches, liveBranch{place.ID, place.metres, o.shown()})
 		shown, out.Locations = append(shown, *o), append(out.Locations, place.ID)
 	}

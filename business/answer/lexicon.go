@@ -57,6 +57,7 @@ type lexicon struct {
 	ends    map[int32][]int32   // node -> entries
 	sets    map[string][]int32  // same set of content words
 	heads   map[int32][]int32   // head word -> entries
+	owners  map[int32][]int32   // content word -> entries that have a head
 	keys    map[string]wordKeys // by language: stem -> words
 	nodes   int32
 	content map[string]map[string]bool // by language: function words that titles of this publisher use
@@ -66,9 +67,11 @@ type wordKeys map[string][]int32
 
 type edgeKey struct{ node, word int32 }
 
-func newLexicon() *lexicon {
+// newLexicon makes room for about as many texts; what is short is added.
+func newLexicon(texts int) *lexicon {
 	return &lexicon{
-		number: map[string]int32{}, trie: map[edgeKey]int32{}, ends: map[int32][]int32{}, sets: map[string][]int32{}, heads: map[int32][]int32{},
+		entries: make([]entry, 0, texts), vocab: make([]string, 0, texts), number: make(map[string]int32, texts), trie: make(map[edgeKey]int32, 2*texts),
+		ends: make(map[int32][]int32, texts), sets: make(map[string][]int32, texts), heads: map[int32][]int32{}, owners: make(map[int32][]int32, texts),
 		keys: map[string]wordKeys{}, nodes: 1, content: map[string]map[string]bool{},
 	}
 }
@@ -181,6 +184,9 @@ func (x *lexicon) enter(e entry) {
 		}
 		if e.kind == language.KindRecord && e.head >= 0 && !e.elided {
 			x.heads[e.head] = append(x.heads[e.head], id)
+			for _, w := range e.set {
+				x.owners[w] = append(x.owners[w], id)
+			}
 		}
 	} else {
 		e.set = nil
@@ -197,6 +203,48 @@ func (x *lexicon) enter(e entry) {
 		node = next
 	}
 	x.ends[node] = append(x.ends[node], id)
+}
+
+// trim leaves out the entries that no question needs: of those that stand for any question at the same words, one more than options show.
+func (x *lexicon) trim() {
+	for node, ids := range x.ends {
+		if len(ids) > maxCandidates {
+			x.ends[node] = x.enough(ids)
+		}
+	}
+	for key, ids := range x.sets {
+		if len(ids) > maxCandidates {
+			x.sets[key] = x.enough(ids)
+		}
+	}
+}
+
+func (x *lexicon) enough(ids []int32) []int32 {
+	type group struct {
+		kind        language.Kind
+		value, lang string
+		breaks      uint32
+		elided      bool
+		words       string
+	}
+	type member struct {
+		group
+		target int32
+	}
+	many, seen := map[group]int{}, map[member]bool{}
+	return slices.DeleteFunc(ids, func(id int32) bool {
+		e := &x.entries[id]
+		if e.target < 0 {
+			return false
+		}
+		g := group{e.kind, e.value, e.lang, e.breaks, e.elided, setKey(e.words)}
+		if many[g] == maxCandidates || seen[member{g, e.target}] {
+			return true
+		}
+		many[g]++
+		seen[member{g, e.target}] = true
+		return false
+	})
 }
 
 // contentOf are the distinct content words in the order of their numbers, and the head: the last or first content word, trailing words with a digit or a

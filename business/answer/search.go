@@ -241,7 +241,7 @@ func (a *asking) finish(e coverage.Evidence, all usage, established int, open []
 			}
 		}
 		chosen := open[first]
-		missing := coverage.Missing{Name: chosen.name, Clause: chosen.clause, Type: chosen.kind, Options: chosen.options}
+		missing := coverage.Missing{Name: chosen.name, Clause: chosen.clause, Type: chosen.kind, Options: a.options(&chosen.dimension)}
 		if len(missing.Options) > maxOptions {
 			missing.Options, missing.Truncated = missing.Options[:maxOptions], true
 			e.Complete = false

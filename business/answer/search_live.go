@@ -45,17 +45,18 @@ func (s *liveSource) stated(a *asking, record int, field, location, key string) 
 		case "text":
 			out.status = coverage.VerdictStatedInText
 		default:
-			n, ok := decimal(o.Value)
+			n, ok := readAmount(o.Value)
 			if !ok {
 				continue
 			}
-			out.span = &interval{low: n, high: n, unit: stream.Unit, money: stream.Kind == "money"}
+			out.span = interval{stated: true, low: bound{n, true}, high: bound{n, true}, unit: stream.Unit, money: stream.Kind == "money"}
+			out.unit = stream.Unit
 			if stream.Kind == "count" {
-				out.truth = truthOf(n.Sign() > 0)
+				out.truth = truthOf(n.cmp(amount{den: 1}) > 0)
 			}
 		}
 		if o.stale() {
-			out.truth, out.span = coverage.VerdictUnknown, nil // it does not establish the present
+			out.truth, out.span = coverage.VerdictUnknown, interval{} // it does not establish the present
 		}
 		out.reading = &o
 	}

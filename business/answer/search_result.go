@@ -79,7 +79,7 @@ func (a *asking) shownRecord(i int, u *usage) business.Record {
 		kind := a.schema.Attributes[key].Kind
 		priced = priced || kind == "money" || kind == "money_from" || kind == "money_to"
 		if a.schema.Attributes[key].ScopedBy == "" {
-			members = append(members, jcs.Member{Name: key, Value: a.values[i].plain[key]})
+			members = append(members, jcs.Member{Name: key, Value: a.values[i].of(key)})
 			continue
 		}
 		var places []jcs.Member
@@ -90,7 +90,7 @@ func (a *asking) shownRecord(i int, u *usage) business.Record {
 		}
 		members = append(members, jcs.Member{Name: key, Value: joinMembers(places)})
 	}
-	if own := a.values[i].plain["currency"]; priced && own != nil && !slices.Contains(keys, "currency") {
+	if own := a.values[i].of("currency"); priced && own != nil && !slices.Contains(keys, "currency") {
 		members = append(members, jcs.Member{Name: "currency", Value: own})
 	}
 	if members != nil {

@@ -2,6 +2,7 @@ package answer
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math/big"
 	"slices"
@@ -15,23 +16,22 @@ import (
 
 // values are the attributes of a record, those that hold per location split by location.
 type values struct {
-	plain  map[string]jcs.Raw
-	scoped map[string]map[string]jcs.Raw
+	plain  []jcs.Member                  // in the order of their names
+	scoped map[string]map[string]jcs.Raw // nil without any
 }
 
 // readValues reads the attributes of a record.
-func readValues(schema *business.Schema, r *business.Record) (values, error) {
-	v := values{plain: map[string]jcs.Raw{}, scoped: map[string]map[string]jcs.Raw{}}
+func readValues(schema *business.Schema, r *business.Record) (v values, err error) {
 	if r.Attributes == nil {
 		return v, nil
 	}
-	members, err := business.Members(r.Attributes)
-	if err != nil {
+	if v.plain, err = business.Members(r.Attributes); err != nil {
 		return v, fmt.Errorf("attributes of %s/%s: %w", r.Type, r.ID, err)
 	}
-	for _, m := range members {
+	plain := v.plain[:0]
+	for _, m := range v.plain {
 		if schema.Attributes[m.Name].ScopedBy == "" {
-			v.plain[m.Name] = m.Value
+			plain = append(plain, m)
 			continue
 		}
 		places, err := business.Members(m.Value)
@@ -42,16 +42,38 @@ func readValues(schema *business.Schema, r *business.Record) (values, error) {
 		for _, p := range places {
 			byPlace[p.Name] = p.Value
 		}
+		if v.scoped == nil {
+			v.scoped = map[string]map[string]jcs.Raw{}
+		}
 		v.scoped[m.Name] = byPlace
 	}
+	v.plain = plain
+	slices.SortFunc(v.plain, func(a, b jcs.Member) int { return strings.Compare(a.Name, b.Name) })
 	return v, nil
 }
 
-// interval is the numbers that a published value may be; a nil end is open.
+// of is the value of an attribute without scope, nil without one.
+func (v *values) of(key string) jcs.Raw {
+	i, ok := slices.BinarySearchFunc(v.plain, key, func(m jcs.Member, key string) int { return strings.Compare(m.Name, key) })
+	if !ok {
+		return nil
+	}
+	return v.plain[i].Value
+}
+
+// interval is the numbers that a published value may be. Without a bound an end is open.
 type interval struct {
-	low, high *big.Rat
+	stated    bool // a value bounds it
+	low, high bound
 	unit      string
 	money     bool
+	mixed     bool // its ends are in different units: nothing is compared with it
+}
+
+// bound is an end of an interval.
+type bound struct {
+	amount
+	closed bool
 }
 
 // stated is what a record says about one field, at one location when the field holds per location.
@@ -59,82 +81,113 @@ type stated struct {
 	status  string // published, stated_in_text, deferred or not_published
 	facts   []coverage.Fact
 	value   jcs.Raw // for the proposition: the literal, or an object {"from":…,"to":…} of literals
-	span    *interval
+	unit    string  // of value: a currency or a unit, "" where none is published
+	span    interval
 	truth   string       // of a bool or a count: verdict
 	live    string       // the stream that the field is bound to
 	reading *observation // that says so, nil for a record
+	brief   bool         // without facts and value: only the verdict is wanted
 }
 
-// attributesOf are the keys of the schema that state a field: those bound to it, or the attribute of that name.
-func (c *Compiled) attributesOf(field string) []string {
-	var out []string
-	for _, k := range sortedKeys(c.schema.Attributes) {
-		if a := c.schema.Attributes[k]; a.Field == field || a.Field == "" && k == field {
-			out = append(out, k)
-		}
+// attribute is an attribute of the schema with its key.
+type attribute struct {
+	key string
+	*business.SchemaAttribute
+}
+
+// fieldsOfSchema are the attributes that state each field: those bound to it, or the attribute of that name.
+func fieldsOfSchema(s *business.Schema) map[string][]attribute {
+	out := map[string][]attribute{}
+	for _, k := range sortedKeys(s.Attributes) {
+		a := s.Attributes[k]
+		field := cmp.Or(a.Field, k)
+		out[field] = append(out[field], attribute{k, &a})
 	}
 	return out
 }
 
 // scopedField reports whether a field holds per location.
 func (c *Compiled) scopedField(field string) bool {
-	return slices.ContainsFunc(c.attributesOf(field), func(k string) bool { return c.schema.Attributes[k].ScopedBy != "" })
+	return slices.ContainsFunc(c.fields[field], func(a attribute) bool { return a.ScopedBy != "" })
 }
 
 // state reads what a record states about a field; location is "" when none is asked, and then a scoped attribute states nothing.
 func (c *Compiled) state(record int, field, location string) stated {
-	s := stated{status: coverage.VerdictNotPublished, truth: coverage.VerdictUnknown}
+	s := stated{}
+	c.read(&s, record, field, location)
+	return s
+}
+
+// glance is state for a question over many records.
+func (c *Compiled) glance(record int, field string) stated {
+	s := stated{brief: true}
+	c.read(&s, record, field, "")
+	return s
+}
+
+func (c *Compiled) read(s *stated, record int, field, location string) {
+	s.status, s.truth = coverage.VerdictNotPublished, coverage.VerdictUnknown
 	v := &c.values[record]
-	subject := c.subject(&coverage.Key{Type: c.records[record].Type, ID: c.records[record].ID})
-	for _, key := range c.attributesOf(field) {
-		a := c.schema.Attributes[key]
-		raw := v.plain[key]
-		own := subject
-		if a.ScopedBy != "" {
-			raw, own.Location = v.scoped[key][location], location
-		}
+	var currency jcs.Raw
+	if c.ownCurrency {
+		currency = v.of("currency")
+	}
+	for _, a := range c.fields[field] {
 		if a.Source != "" {
 			s.live = strings.TrimPrefix(a.Source, "stream:")
 			continue // what is bound to a stream is answered by a reading
 		}
+		raw, at := v.of(a.key), ""
+		if a.ScopedBy != "" {
+			raw, at = v.scoped[a.key][location], location
+		}
 		if raw == nil {
 			continue
 		}
-		s.facts = append(s.facts, coverage.Fact{Subject: own, Field: key, Value: raw, Source: "record"})
-		s.take(&a, raw, c.currency(v, &a))
+		unit := c.unitOf(a.SchemaAttribute, currency)
+		if !s.brief {
+			subject := c.recordSubject(record)
+			subject.Location = at
+			s.facts = append(s.facts, coverage.Fact{Subject: subject, Field: a.key, Value: raw, Unit: unit, Source: "record"})
+		}
+		s.take(a.SchemaAttribute, raw, unit)
 	}
-	return s
 }
 
-// currency is what a price is in: a record may state its own.
-func (c *Compiled) currency(v *values, a *business.SchemaAttribute) string {
-	if _, declared := c.schema.Attributes["currency"]; !declared {
-		if own, ok := jcs.Text(v.plain["currency"]); ok {
-			return own
+// unitOf is what the value of an attribute is measured in, "" where nothing says so. A record may state the currency of its prices itself; own is what stands in
+// its member currency.
+func (x *index) unitOf(a *business.SchemaAttribute, own jcs.Raw) string {
+	switch a.Kind {
+	case "money", "money_from", "money_to":
+		if currency, ok := jcs.Text(own); ok && x.ownCurrency {
+			return currency
 		}
+		return a.Currency
+	case "quantity", "count":
+		return a.Unit
 	}
-	return a.Currency
+	return ""
 }
 
 // rank orders the ways to state a field, the strongest first.
 var rank = []string{coverage.VerdictPublished, coverage.VerdictStatedInText, coverage.VerdictDeferred, coverage.VerdictNotPublished}
 
 // take adds one attribute to what is stated.
-func (s *stated) take(a *business.SchemaAttribute, raw jcs.Raw, currency string) {
+func (s *stated) take(a *business.SchemaAttribute, raw jcs.Raw, unit string) {
 	status := coverage.VerdictPublished
 	switch a.Kind {
 	case "money":
-		s.bounds(raw, raw, currency, true)
+		s.bounds(raw, raw, unit, true)
 	case "money_from":
-		s.bounds(raw, nil, currency, true)
+		s.bounds(raw, nil, unit, true)
 	case "money_to":
-		s.bounds(nil, raw, currency, true)
+		s.bounds(nil, raw, unit, true)
 	case "quantity":
-		s.bounds(raw, raw, a.Unit, false)
+		s.bounds(raw, raw, unit, false)
 	case "count":
-		s.bounds(raw, raw, a.Unit, false)
-		if n, ok := decimal(raw); ok {
-			s.truth = truthOf(n.Sign() > 0)
+		s.bounds(raw, raw, unit, false)
+		if n, ok := readAmount(raw); ok {
+			s.truth = truthOf(n.cmp(amount{den: 1}) > 0)
 		}
 	case "bool":
 		if string(raw) == "true" || string(raw) == "false" {
@@ -151,45 +204,51 @@ func (s *stated) take(a *business.SchemaAttribute, raw jcs.Raw, currency string)
 	}
 	if slices.Index(rank, status) < slices.Index(rank, s.status) {
 		s.status = status
-		if status != coverage.VerdictPublished || s.span == nil {
-			s.value = raw
+		if status != coverage.VerdictPublished || !s.span.stated {
+			s.value, s.unit = raw, ""
 		}
 	}
 }
 
 // bounds narrows the interval and keeps the literal that the proposition shows.
 func (s *stated) bounds(low, high jcs.Raw, unit string, money bool) {
-	if s.span == nil {
-		s.span = &interval{unit: unit, money: money}
-		if money {
-			s.span.low = new(big.Rat)
-		}
+	if v := &s.span; !v.stated {
+		*v = interval{stated: true, unit: unit, money: money}
+		v.low = bound{amount{den: 1}, money} // no price is below 0
+	} else if v.unit != unit {
+		v.mixed = true
 	}
-	if n, ok := decimal(low); ok && (s.span.low == nil || n.Cmp(s.span.low) > 0) {
-		s.span.low = n
+	if n, ok := readAmount(low); ok && (!s.span.low.closed || n.cmp(s.span.low.amount) > 0) {
+		s.span.low = bound{n, true}
 	}
-	if n, ok := decimal(high); ok && (s.span.high == nil || n.Cmp(s.span.high) < 0) {
-		s.span.high = n
+	if n, ok := readAmount(high); ok && (!s.span.high.closed || n.cmp(s.span.high.amount) < 0) {
+		s.span.high = bound{n, true}
+	}
+	if s.brief {
+		return
 	}
 	switch {
 	case low != nil && high != nil:
-		s.value = low
+		s.value, s.unit = low, unit
 	case low != nil:
-		s.value = joinBounds(s.value, "from", low)
+		s.join("from", low, unit)
 	case high != nil:
-		s.value = joinBounds(s.value, "to", high)
+		s.join("to", high, unit)
 	}
 }
 
-// joinBounds adds an end to the object of a value with open ends. An exact price beside it stays what it is.
-func joinBounds(have jcs.Raw, name string, literal jcs.Raw) jcs.Raw {
+// join adds an end to the object of a value with open ends. An exact price beside it stays what it is. Ends in different units have none in common.
+func (s *stated) join(name string, literal jcs.Raw, unit string) {
+	member := `"` + name + `":` + string(literal) + `}`
 	switch {
-	case have == nil:
-		return jcs.Raw(`{"` + name + `":` + string(literal) + `}`)
-	case have[0] != '{':
-		return have
+	case s.value == nil:
+		s.value, s.unit = jcs.Raw(`{`+member), unit
+	case s.value[0] == '{':
+		s.value = jcs.Raw(string(s.value[:len(s.value)-1]) + `,` + member)
+		if s.unit != unit {
+			s.unit = ""
+		}
 	}
-	return jcs.Raw(string(have[:len(have)-1]) + `,"` + name + `":` + string(literal) + `}`)
 }
 
 func truthOf(b bool) string {
@@ -216,11 +275,11 @@ func (s *stated) same(o *stated) bool {
 		return false
 	}
 	for i := range s.facts {
-		if s.facts[i].Field != o.facts[i].Field || !bytes.Equal(s.facts[i].Value, o.facts[i].Value) {
+		if s.facts[i].Field != o.facts[i].Field || !bytes.Equal(s.facts[i].Value, o.facts[i].Value) || s.facts[i].Unit != o.facts[i].Unit {
 			return false
 		}
 	}
-	return s.span == nil && o.span == nil || s.span != nil && o.span != nil && s.span.unit == o.span.unit
+	return s.span.stated == o.span.stated && s.span.unit == o.span.unit
 }
 
 // convert brings a number of one unit to another; false when they measure different things.
@@ -232,50 +291,77 @@ func convert(n *big.Rat, from, to string) (*big.Rat, bool) {
 	return factor.Mul(factor, n), true
 }
 
+// comparing is a comparison with its literals in the unit of the last value compared: a type is compared with one conversion.
+type comparing struct {
+	*language.Comparison
+	unit      string
+	converted bool
+	a, b      amount
+	fitsA     bool // a converts
+	fitsB     bool
+}
+
+// in converts the literals to a unit.
+func (c *comparing) in(unit string) {
+	if c.converted && c.unit == unit {
+		return
+	}
+	c.unit, c.converted, c.fitsB = unit, true, false
+	a, ok := convert(c.Literal.Value, c.Literal.Unit, unit)
+	if c.fitsA = ok; ok {
+		c.a = amountOf(a)
+	}
+	if c.Op != "between" {
+		return
+	}
+	if b, ok := convert(c.Upper.Value, c.Upper.Unit, unit); ok {
+		c.b, c.fitsB = amountOf(b), true
+	}
+}
+
 // judge compares an interval with a literal: true when all its points satisfy the comparison, false when none does, else unknown with the reason.
-func (v *interval) judge(c *language.Comparison) (verdict, reason string) {
-	if v == nil {
+func (v *interval) judge(c *comparing) (verdict, reason string) {
+	if !v.stated {
 		return coverage.VerdictUnknown, coverage.ReasonUnknownValue
 	}
 	if c.Free {
 		if !v.money {
 			return coverage.VerdictUnknown, coverage.ReasonUnitMismatch
 		}
-		return decide(v, "le", new(big.Rat), nil)
+		return decide(v, "le", amount{den: 1}, amount{})
 	}
 	if c.Literal.Unit == "" && v.unit != "" {
 		return coverage.VerdictUnknown, coverage.ReasonUnitMissing
 	}
-	if c.Literal.Money != v.money {
+	if c.Literal.Money != v.money || v.mixed {
 		return coverage.VerdictUnknown, coverage.ReasonUnitMismatch
 	}
-	a, ok := convert(c.Literal.Value, c.Literal.Unit, v.unit)
-	if !ok {
+	c.in(v.unit)
+	if !c.fitsA {
 		return coverage.VerdictUnknown, coverage.ReasonUnitMismatch
 	}
 	if c.Op != "between" {
-		return decide(v, c.Op, a, nil)
+		return decide(v, c.Op, c.a, amount{})
 	}
 	if c.Upper.Unit == "" && v.unit != "" {
 		return coverage.VerdictUnknown, coverage.ReasonUnitMissing
 	}
-	b, ok := convert(c.Upper.Value, c.Upper.Unit, v.unit)
-	if !ok || c.Upper.Money != v.money {
+	if !c.fitsB || c.Upper.Money != v.money {
 		return coverage.VerdictUnknown, coverage.ReasonUnitMismatch
 	}
-	return decide(v, c.Op, a, b)
+	return decide(v, c.Op, c.a, c.b)
 }
 
 // decide settles low <= x <= high against x op a (between: a <= x <= b).
-func decide(v *interval, op string, a, b *big.Rat) (verdict, reason string) {
-	lowAtLeast := func(n *big.Rat, strict bool) bool {
-		return v.low != nil && (v.low.Cmp(n) > 0 || !strict && v.low.Cmp(n) == 0)
+func decide(v *interval, op string, a, b amount) (verdict, reason string) {
+	lowAtLeast := func(n amount, strict bool) bool {
+		return v.low.closed && (v.low.cmp(n) > 0 || !strict && v.low.cmp(n) == 0)
 	}
-	highAtMost := func(n *big.Rat, strict bool) bool {
-		return v.high != nil && (v.high.Cmp(n) < 0 || !strict && v.high.Cmp(n) == 0)
+	highAtMost := func(n amount, strict bool) bool {
+		return v.high.closed && (v.high.cmp(n) < 0 || !strict && v.high.cmp(n) == 0)
 	}
 	var yes, no bool
-	if v.low != nil && v.high != nil && v.low.Cmp(v.high) > 0 {
+	if v.low.closed && v.high.closed && v.low.cmp(v.high.amount) > 0 {
 		return coverage.VerdictUnknown, coverage.ReasonUnknownValue // the published bounds contradict each other
 	}
 	switch op {
@@ -288,7 +374,7 @@ func decide(v *interval, op string, a, b *big.Rat) (verdict, reason string) {
 	case "ge":
 		yes, no = lowAtLeast(a, false), highAtMost(a, true)
 	case "between":
-		if a.Cmp(b) > 0 {
+		if a.cmp(b) > 0 {
 			return coverage.VerdictUnknown, coverage.ReasonUnknownValue // between 150 and 100: nothing, or what is between 100 and 150
 		}
 		yes, no = lowAtLeast(a, false) && highAtMost(b, false), highAtMost(a, true) || lowAtLeast(b, true)

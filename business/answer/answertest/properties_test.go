@@ -277,12 +277,12 @@ func TestCallerAndPublisherTextStayApart(t *testing.T) {
 		out := outcome(t, q.World, strings.TrimSuffix(q.Text(), "?")+" "+word+"?", q.Lang)
 		c := out.Coverage
 		for _, f := range c.PublisherFacts {
-			if strings.Contains(string(f.Value)+f.Field, word) {
+			if strings.Contains(string(f.Value)+f.Unit+f.Field, word) {
 				t.Fatalf("publisher_facts quotes the caller: %+v", f)
 			}
 		}
 		for _, p := range c.Propositions {
-			if strings.Contains(string(p.PublisherValue), word) {
+			if strings.Contains(string(p.PublisherValue)+p.Unit, word) {
 				t.Fatalf("publisher_value quotes the caller: %s", p.PublisherValue)
 			}
 		}

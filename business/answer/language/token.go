@@ -115,7 +115,7 @@ func caseless(s string) string {
 // Scan cuts a text into tokens. Contractions and possessives are the affair of a language: see Language.Tokens.
 func Scan(s string) []Token {
 	m := compatible(s)
-	var out []Token
+	out := make([]Token, 0, 1+strings.Count(s, " "))
 	var breaks rune
 	hyphen, apostrophe := false, false
 	for i := 0; i < len(m); {
@@ -211,6 +211,10 @@ func (m mapped) token(s string, i, j int, opaque bool) Token {
 	t := Token{Text: s[from:to], Start: m[i].start, End: m[j-1].end, From: from, To: to, Opaque: opaque}
 	if opaque {
 		t.Word = "\x00" + t.Text // equal to no published word but its own kind, which is looked up under no word
+		return t
+	}
+	if ascii(t.Text) { // it is its own NFKC
+		t.Word = strings.ToLower(t.Text)
 		return t
 	}
 	var word strings.Builder
