@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"errors"
@@ -57,7 +58,15 @@ func (r *Registry) Ask(ctx context.Context, slug, tool string, arguments jcs.Raw
 			compiled = waited.compiled // it had to make room for others already
 		}
 		if compiled != nil {
-			return r.seal(ctx, s, e, compiled, call, began)
+			text, err := r.seal(ctx, s, e, compiled, call, began)
+			if !errors.Is(err, errMoved) {
+				return text, err
+			}
+			if err := r.catchUp(ctx, e); err != nil {
+				r.log.Error("new content is not served yet", "publisher", slug, "cause", err.Error())
+				return nil, cmp.Or(ctx.Err(), bizhttp.ErrUnavailable)
+			}
+			continue
 		}
 		if waited, err = r.await(ctx, e); err != nil {
 			return nil, err
@@ -83,7 +92,7 @@ var liveHandlers = []string{"live.query", "live.nearest", "hybrid.resolve"}
 func (r *Registry) seal(ctx context.Context, s *state, e *entry, compiled *answer.Compiled, call coverage.Call, began time.Time) ([]byte, error) {
 	var readings answer.Readings
 	if slices.Contains(liveHandlers, call.Handler) {
-		readings = &storedReadings{ctx: ctx, store: r.store, slug: e.slug}
+		readings = &storedReadings{ctx: ctx, store: r.store, slug: e.slug, generation: e.content.stored.generation}
 	}
 	out, err := compiled.Answer(call, readings)
 	if err != nil {

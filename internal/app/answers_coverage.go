@@ -106,11 +106,15 @@ func (r *Registry) Coverage(ctx context.Context, actor Actor, slug string, quest
 	if slices.ContainsFunc(publication.Profile.Tools, func(t business.Tool) bool { return slices.Contains(liveHandlers, t.Handler) }) {
 		report.Handler = "hybrid.resolve"
 	}
+	readings := &storedReadings{ctx: ctx, store: r.store, slug: slug, generation: publication.State.Generation}
 	for _, q := range questions {
 		if err := ctx.Err(); err != nil {
 			return nil, storeError(err)
 		}
-		a, err := r.coverageOf(ctx, compiled, slug, report.Handler, q)
+		a, err := r.coverageOf(compiled, readings, report.Handler, q)
+		if errors.Is(err, errMoved) {
+			return nil, refusal(KindConflict, "content_changed", "the content was changed while it was asked").next("ask again")
+		}
 		if err != nil {
 			return nil, r.fault(act{op: OpCoverage, slug: slug}, err)
 		}
@@ -160,7 +164,7 @@ func unreadable(err error) error {
 }
 
 // coverageOf asks one question. An error is a fault of this side.
-func (r *Registry) coverageOf(ctx context.Context, compiled *answer.Compiled, slug, handler string, q CoverageQuestion) (CoverageAnswer, error) {
+func (r *Registry) coverageOf(compiled *answer.Compiled, readings answer.Readings, handler string, q CoverageQuestion) (CoverageAnswer, error) {
 	out := CoverageAnswer{CoverageQuestion: q, Unresolved: []CoverageGap{}, Missing: []string{}}
 	if !utf8.ValidString(q.Query) || !utf8.ValidString(q.Language) {
 		out.Query, out.Language, out.Refused = strings.ToValidUTF8(q.Query, "\uFFFD"), strings.ToValidUTF8(q.Language, "\uFFFD"), "the question is no text in UTF-8"
@@ -170,9 +174,7 @@ func (r *Registry) coverageOf(ctx context.Context, compiled *answer.Compiled, sl
 	if err != nil {
 		return out, err
 	}
-	got, err := compiled.Answer(
-		coverage.Call{Tool: handler, Handler: handler, Arguments: arguments, Now: r.Now()}, &storedReadings{ctx: ctx, store: r.store, slug: slug},
-	)
+	got, err := compiled.Answer(coverage.Call{Tool: handler, Handler: handler, Arguments: arguments, Now: r.Now()}, readings)
 	var refused *coverage.CallError
 	if errors.As(err, &refused) {
 		out.Refused = refused.Message

@@ -102,7 +102,7 @@ func TestCoverageRefuses(t *testing.T) {
 	refused("nobody", ops, "nobody", questions("x"), "unknown_publisher")
 	refused("its owner", owner, "shop", questions("x"), "")
 	refused("another's owner", owner, "other", questions("x"), "unauthorized")
-	for _, read := range []string{"View", "Publisher", "Records", "Readings"} {
+	for _, read := range []string{"View", "Publisher", "Records", "Generation", "Readings"} {
 		h.on(fails(read))
 		if report, err := r.Coverage(ctx, ops, "shop", questions(asked[6].arguments, "What is the waiting time for eye exams?")); report != nil || app.AsError(err).Kind != app.KindUnavailable || errors.Is(err, app.ErrNotFound) {
 			t.Errorf("%s: %+v, %v", read, report, err)

@@ -179,6 +179,14 @@ func (r observedReader) Readings(ctx context.Context, slug, stream, typ, id, loc
 	return read(r.h, "Readings", func() ([]app.ReadingRow, error) { return r.Reader.Readings(ctx, slug, stream, typ, id, location) })
 }
 
+func (r observedReader) ReadingsFrom(ctx context.Context, slug, stream, typ, id string, limit int) ([]app.ReadingRow, error) {
+	return read(r.h, "ReadingsFrom", func() ([]app.ReadingRow, error) { return r.Reader.ReadingsFrom(ctx, slug, stream, typ, id, limit) })
+}
+
+func (r observedReader) Generation(ctx context.Context, slug string) (uint64, error) {
+	return read(r.h, "Generation", func() (uint64, error) { return r.Reader.Generation(ctx, slug) })
+}
+
 // fails is a hook that fails one read.
 func fails(name string) func(string) error {
 	return func(read string) error {

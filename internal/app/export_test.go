@@ -1,6 +1,10 @@
 package app
 
-import "context"
+import (
+	"context"
+
+	"sayso/business/answer"
+)
 
 // Recheck runs one round of the background work on proofs.
 func Recheck(r *Registry, ctx context.Context) error { return r.recheck(ctx) }
@@ -16,6 +20,14 @@ func Reattest(r *Registry, ctx context.Context) error { return r.reattest(ctx) }
 
 // PinText writes what ParsePin reads.
 var PinText = pinText
+
+// StoredReadings are those of one call.
+func StoredReadings(ctx context.Context, store Store, slug string, generation uint64) answer.Readings {
+	return &storedReadings{ctx: ctx, store: store, slug: slug, generation: generation}
+}
+
+// FirstAhead is how many rows the first page of a stream has.
+const FirstAhead = firstAhead
 
 // SnapshotSize is what the compiled snapshot of a publisher counts for.
 func SnapshotSize(r *Registry, ctx context.Context, slug string) int64 {

@@ -38,6 +38,8 @@ type Store interface {
 // Reader reads inside one transaction. Missing rows are ErrNotFound; lists are empty instead. Times are UTC with microseconds.
 type Reader interface {
 	Publisher(ctx context.Context, slug string) (*PublisherRow, error)
+	// Generation is that of a publisher's content: it says whether content that was read in an earlier transaction is still what is stored.
+	Generation(ctx context.Context, slug string) (uint64, error)
 	// Publishers lists at most limit rows behind slug after, in the order of slugs (bytes).
 	Publishers(ctx context.Context, after string, limit int) ([]PublisherRow, error)
 	Record(ctx context.Context, slug, typ, id string) (*RecordRow, error)
@@ -65,6 +67,8 @@ type Reader interface {
 	// Readings lists live readings in the order of (stream, type, id, location) as bytes. stream "" takes every stream, typ "" every subject and none, and
 	// location "" every location and none; id belongs to typ.
 	Readings(ctx context.Context, slug, stream, typ, id, location string) ([]ReadingRow, error)
+	// ReadingsFrom lists at most limit readings of one stream from the subject (typ, id) on, in the same order.
+	ReadingsFrom(ctx context.Context, slug, stream, typ, id string, limit int) ([]ReadingRow, error)
 	CountReadings(ctx context.Context, slug string) (int, error)
 }
 

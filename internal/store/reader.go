@@ -90,6 +90,15 @@ func (r *Reader) Publisher(ctx context.Context, slug string) (*app.PublisherRow,
 	return find(ctx, r, "read a publisher", scanPublisher, selectPublisher+"WHERE slug = $1", slug)
 }
 
+// Generation implements app.Reader.
+func (r *Reader) Generation(ctx context.Context, slug string) (generation uint64, err error) {
+	if !storable(slug) {
+		return 0, app.ErrNotFound
+	}
+	err = r.one(ctx, "read a generation", "SELECT generation FROM publishers WHERE slug = $1", []any{slug}, func(scan scanner) error { return scan(&generation) })
+	return generation, err
+}
+
 // Publishers implements app.Reader.
 func (r *Reader) Publishers(ctx context.Context, after string, limit int) ([]app.PublisherRow, error) {
 	if !storable(after) || limit <= 0 {

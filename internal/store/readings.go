@@ -64,6 +64,15 @@ func (r *Reader) Readings(ctx context.Context, slug, stream, typ, id, location s
 		"SELECT "+readingColumns+" FROM readings WHERE "+condition+" ORDER BY stream, type, id, location", args...)
 }
 
+// ReadingsFrom implements app.Reader.
+func (r *Reader) ReadingsFrom(ctx context.Context, slug, stream, typ, id string, limit int) ([]app.ReadingRow, error) {
+	if !storable(slug, stream, typ, id) || limit <= 0 {
+		return nil, nil
+	}
+	return list(ctx, r, "list readings", scanReading, "SELECT "+readingColumns+" FROM readings WHERE publisher = $1 AND stream = $2 AND (type, id) >= ($3, $4) "+
+		"ORDER BY stream, type, id, location LIMIT $5", slug, stream, typ, id, int64(limit))
+}
+
 // CountReadings implements app.Reader.
 func (r *Reader) CountReadings(ctx context.Context, slug string) (n int, err error) {
 	if !storable(slug) {

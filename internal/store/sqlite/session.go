@@ -15,17 +15,45 @@ import (
 
 // session is one transaction.
 type session struct {
-	tx      *sql.Tx
-	put     *sql.Stmt // prepared by the first chunk, closed with the transaction
-	remove  *sql.Stmt
-	written int
+	tx *sql.Tx
+	// statements are those that ran, by their text: nil after the first run, prepared from the second one on. They are closed with the transaction. An act on
+	// many rows runs the same few, and reading a statement takes longer than running it.
+	statements map[string]*sql.Stmt
+	written    int
 }
 
 // numbered turns $1 into ?1: in SQLite $1 would be a parameter with a name.
 func numbered(query string) string { return strings.ReplaceAll(query, "$", "?") }
 
+// prepared is a statement that ran before, nil for one that did not.
+func (s *session) prepared(ctx context.Context, query string) (statement *sql.Stmt, err error) {
+	statement, ran := s.statements[query]
+	if statement != nil {
+		return statement, nil
+	}
+	if s.statements == nil {
+		s.statements = map[string]*sql.Stmt{}
+	}
+	if ran {
+		statement, err = s.tx.PrepareContext(ctx, numbered(query))
+	}
+	if err == nil {
+		s.statements[query] = statement
+	}
+	return statement, err
+}
+
 func (s *session) Exec(ctx context.Context, query string, args ...any) (int64, error) {
-	result, err := s.tx.ExecContext(ctx, numbered(query), args...)
+	statement, err := s.prepared(ctx, query)
+	if err != nil {
+		return 0, err
+	}
+	var result sql.Result
+	if statement != nil {
+		result, err = statement.ExecContext(ctx, args...)
+	} else {
+		result, err = s.tx.ExecContext(ctx, numbered(query), args...)
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -33,20 +61,22 @@ func (s *session) Exec(ctx context.Context, query string, args ...any) (int64, e
 }
 
 func (s *session) Query(ctx context.Context, query string, args ...any) (store.Rows, error) {
+	statement, err := s.prepared(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	if statement != nil {
+		return statement.QueryContext(ctx, args...)
+	}
 	return s.tx.QueryContext(ctx, numbered(query), args...)
 }
 
-func (s *session) PutRecords(ctx context.Context, slug string, rows []app.RecordRow) (err error) {
-	if s.put == nil {
-		s.put, err = s.tx.PrepareContext(ctx, "INSERT INTO records (publisher, type, id, leaf, updated_at, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6) "+
-			"ON CONFLICT (publisher, type, id) DO UPDATE SET leaf = excluded.leaf, updated_at = excluded.updated_at, body = excluded.body")
-		if err != nil {
-			return err
-		}
-	}
+func (s *session) PutRecords(ctx context.Context, slug string, rows []app.RecordRow) error {
 	for i := range rows {
 		row := &rows[i]
-		if _, err := s.put.ExecContext(ctx, slug, row.Type, row.ID, row.Leaf[:], store.Micros(row.UpdatedAt), row.Body); err != nil {
+		if _, err := s.Exec(ctx, "INSERT INTO records (publisher, type, id, leaf, updated_at, body) VALUES ($1, $2, $3, $4, $5, $6) "+
+			"ON CONFLICT (publisher, type, id) DO UPDATE SET leaf = excluded.leaf, updated_at = excluded.updated_at, body = excluded.body",
+			slug, row.Type, row.ID, row.Leaf[:], store.Micros(row.UpdatedAt), row.Body); err != nil {
 			return err
 		}
 	}
@@ -54,14 +84,9 @@ func (s *session) PutRecords(ctx context.Context, slug string, rows []app.Record
 	return nil
 }
 
-func (s *session) DeleteRecords(ctx context.Context, slug string, keys []app.RecordKey) (err error) {
-	if s.remove == nil {
-		if s.remove, err = s.tx.PrepareContext(ctx, "DELETE FROM records WHERE publisher = ?1 AND type = ?2 AND id = ?3"); err != nil {
-			return err
-		}
-	}
+func (s *session) DeleteRecords(ctx context.Context, slug string, keys []app.RecordKey) error {
 	for _, key := range keys {
-		if _, err := s.remove.ExecContext(ctx, slug, key.Type, key.ID); err != nil {
+		if _, err := s.Exec(ctx, "DELETE FROM records WHERE publisher = $1 AND type = $2 AND id = $3", slug, key.Type, key.ID); err != nil {
 			return err
 		}
 	}

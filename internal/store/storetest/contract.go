@@ -195,6 +195,8 @@ func unstorable(t *testing.T, s app.Store) {
 		view(t, s, func(ctx context.Context, r app.Reader) {
 			_, err := r.Publisher(ctx, bad)
 			is(t, err, app.ErrNotFound)
+			_, err = r.Generation(ctx, bad)
+			is(t, err, app.ErrNotFound)
 			_, err = r.Record(ctx, "shop", "service", bad)
 			is(t, err, app.ErrNotFound)
 			same(t, len(must(r.Keys(ctx, bad))(t))+len(must(r.Proofs(ctx, bad))(t))+len(must(r.ProofsByHost(ctx, bad))(t))+len(must(r.Verifications(ctx, bad))(t))+

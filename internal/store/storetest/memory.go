@@ -140,6 +140,14 @@ func (t *transaction) Publisher(_ context.Context, slug string) (*app.PublisherR
 	return &row, nil
 }
 
+func (t *transaction) Generation(ctx context.Context, slug string) (uint64, error) {
+	row, err := t.Publisher(ctx, slug)
+	if err != nil {
+		return 0, err
+	}
+	return row.Generation, nil
+}
+
 func (t *transaction) Publishers(ctx context.Context, after string, limit int) ([]app.PublisherRow, error) {
 	var out []app.PublisherRow
 	if !storable(after) {

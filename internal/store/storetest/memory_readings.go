@@ -28,6 +28,17 @@ func (t *transaction) Readings(_ context.Context, slug, stream, typ, id, locatio
 	return out, nil
 }
 
+func (t *transaction) ReadingsFrom(ctx context.Context, slug, stream, typ, id string, limit int) ([]app.ReadingRow, error) {
+	if !storable(typ, id) {
+		return nil, nil
+	}
+	rows, err := t.Readings(ctx, slug, stream, "", "", "")
+	rows = slices.DeleteFunc(rows, func(r app.ReadingRow) bool {
+		return r.Stream != stream || cmp.Or(strings.Compare(r.Type, typ), strings.Compare(r.ID, id)) < 0
+	})
+	return rows[:min(len(rows), max(0, limit))], err
+}
+
 func (t *transaction) CountReadings(ctx context.Context, slug string) (int, error) {
 	rows, err := t.Readings(ctx, slug, "", "", "", "")
 	return len(rows), err

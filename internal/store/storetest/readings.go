@@ -83,6 +83,20 @@ func readings(t *testing.T, s app.Store) {
 		} {
 			same(t, show(must(r.Readings(ctx, "shop", c.stream, c.typ, c.id, c.location))(t)), c.want)
 		}
+		for _, c := range []struct {
+			stream, typ, id string
+			limit           int
+			want            string
+		}{
+			{"stock", "", "", 9, `stock:/@=9 stock:/@one=11 stock:offer/a@one=8 stock:product/B@one=7 stock:product/a@one={"note":"5"} stock:product/a@two=6`},
+			{"stock", "offer", "a", 2, `stock:offer/a@one=8 stock:product/B@one=7`},
+			{"stock", "offer", "b", 2, `stock:product/B@one=7 stock:product/a@one={"note":"5"}`},
+			{"stock", "product", "a", 1, `stock:product/a@one={"note":"5"}`},
+			{"price", "", "", 9, `price:product/a@one=10`},
+			{"stock", "product", "b", 9, ""}, {"stock", "", "", 0, ""}, {"stock", "", "", -1, ""}, {"", "", "", 9, ""}, {"none", "", "", 9, ""}, {"stock", "\x00", "", 9, ""},
+		} {
+			same(t, show(must(r.ReadingsFrom(ctx, "shop", c.stream, c.typ, c.id, c.limit))(t)), c.want)
+		}
 		same(t, show(must(r.Readings(ctx, "other", "", "", "", ""))(t)), "stock:product/a@one=12")
 		same(t, len(must(r.Readings(ctx, "nobody", "", "", "", ""))(t))+len(must(r.Readings(ctx, "", "stock", "", "", ""))(t)), 0)
 		same(t, must(r.CountReadings(ctx, "nobody"))(t), 0)
