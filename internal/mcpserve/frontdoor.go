@@ -17,6 +17,7 @@ import (
 	"sayso/business/bizhttp"
 	"sayso/facts"
 	"sayso/facts/describe"
+	"sayso/internal/app"
 	"sayso/jcs"
 )
 
@@ -217,7 +218,7 @@ func (t *RegistryTools) notAsked(r *http.Request, c toolCall, slug string, err e
 	case errors.Is(err, bizhttp.ErrUnknown):
 		message := "no publisher " + shorten(slug) + " is published here; find_publishers names those that are"
 		return outcome{fault: refusedCall("unknown_publisher", "/publisher", message)}, nil
-	case errors.Is(err, bizhttp.ErrUnavailable):
+	case errors.Is(err, bizhttp.ErrUnavailable), errors.Is(err, app.ErrNoTool): // the tool was there a moment ago; the caller named none
 		const message = "the publisher could not be read; this says nothing about it, try again"
 		return outcome{fault: &rpcError{Code: codeInternal, Message: message, Data: callData{Code: "publisher_unavailable"}}}, nil
 	}

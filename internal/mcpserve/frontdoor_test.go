@@ -16,6 +16,7 @@ import (
 	"sayso/facts"
 	"sayso/facts/describe"
 	"sayso/facts/factstest"
+	"sayso/internal/app"
 	"sayso/internal/mcpserve"
 	"sayso/jcs"
 )
@@ -155,7 +156,7 @@ func TestAskBusiness(t *testing.T) {
 		rpc    int
 		code   string
 	}{
-		{bizhttp.ErrUnavailable, 200, -32603, "publisher_unavailable"}, {bizhttp.ErrUnknown, 200, -32602, "unknown_publisher"}, {bizhttp.ErrKeysUnavailable, 503, 0, "key_set_unavailable"},
+		{bizhttp.ErrUnavailable, 200, -32603, "publisher_unavailable"}, {app.ErrNoTool, 200, -32603, "publisher_unavailable"}, {bizhttp.ErrUnknown, 200, -32602, "unknown_publisher"}, {bizhttp.ErrKeysUnavailable, 503, 0, "key_set_unavailable"},
 		{&coverage.CallError{Code: "query_too_complex", Message: "m"}, 200, -32602, "query_too_complex"}, {errBoom, 200, -32603, "internal_error"},
 	} {
 		f.ask = func(context.Context, string, string, jcs.Raw) ([]byte, error) { return nil, c.err }
