@@ -174,7 +174,8 @@ func typedAddress(at string) string {
 	return "http://" + at
 }
 
-// askFailure says why there is nothing to judge: the way, the call, or that nobody of this name answers questions. None of it is said of the business.
+// askFailure says why there is nothing to judge: the way, the call, or that nobody of this name answers questions. None of it is said of the business, and what
+// its server says stands in quotation marks, for people and for models alike (XP-COVERAGE-012).
 func askFailure(at string, err error) error {
 	var rpc *bizhttp.RPCError
 	var tool *bizhttp.ToolError
@@ -182,11 +183,11 @@ func askFailure(at string, err error) error {
 	case errors.As(err, &tool):
 		return usageError("the business offers no tool %q", report.Clean(shorten(tool.Tool, 64))).withHint("it offers %s", offered(tool.Offered))
 	case errors.As(err, &rpc) && rpc.Code == -32602:
-		f := usageError("the business refuses the call: %s", report.Clean(shorten(rpc.Message, 300)))
+		f := usageError("the business refuses the call: %q", shorten(rpc.Message, 300))
 		f.reason = rpcReason(rpc)
 		return f
 	case errors.As(err, &rpc):
-		return unavailableError("the business's endpoint failed: %s (JSON-RPC %d); that says nothing about the business", report.Clean(shorten(rpc.Message, 300)), rpc.Code)
+		return unavailableError("the business's endpoint failed: %q (JSON-RPC %d); that says nothing about the business", shorten(rpc.Message, 300), rpc.Code)
 	case errors.Is(err, bizhttp.ErrNoEndpoint), errors.Is(err, bizhttp.ErrNoSearch):
 		return notFoundError("%s: %v", at, err)
 	}
