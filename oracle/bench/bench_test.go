@@ -26,12 +26,15 @@ func TestMain(m *testing.M) {
 	if settings := os.Getenv(grownVariable); settings != "" {
 		exit(grow(settings))
 	}
+	if size := os.Getenv(residentVariable); size != "" {
+		exit(residentChild(size, os.Stdout))
+	}
 	os.Exit(m.Run())
 }
 
 var tiny = plan{rounds: 1, short: 1, stretch: time.Millisecond, questions: 20,
 	get: []int{100, 200}, resolve: []int{100, 200}, build: []int{100, 200}, command: []int{60}, served: []int{2_000},
-	publishers: []int{3, 6}, records: []int{50, 100}, publishes: 4}
+	publishers: []int{3, 6}, records: []int{50, 100}, publishes: 4, asked: []int{20, 40}, called: 40, resident: 3, pushes: 4}
 
 var lineForm = regexp.MustCompile(`^bench: [a-z0-9-]+(/[0-9]+(KB)?)? ratio=[0-9]+(\.[0-9]{3})? bound=[0-9.]+ (ok|short)$`)
 
@@ -54,7 +57,9 @@ func TestEveryMeasurement(t *testing.T) {
 	want := []string{"facts-get/100", "facts-get/200", "facts-verify", "jcs/1KB", "jcs/10KB", "jcs/100KB", "resolve-p50/100", "resolve-p99/100", "resolve-p50/200",
 		"resolve-p99/200", "facts-build/100", "facts-build/200", "record-bytes", "tools-list-bytes", "rss-per-fact/2000",
 		"xp-manifest/3", "xp-manifest/6", "xp-import/50", "xp-import-rss/50", "xp-import/100", "xp-import-rss/100", "xp-dump-rss/50", "xp-dump-rss/100", "xp-verify",
-		"xp-replica-p50", "xp-replica-p99"}
+		"xp-replica-p50", "xp-replica-p99",
+		"answer-question/20", "answer-question/40", "answer-question-growth", "answer-compile/40", "answer-call/16", "answer-call-p99/64", "answer-resident/3",
+		"answer-live"}
 	if !slices.Equal(names, want) {
 		t.Errorf("lines for %q, want %q", names, want)
 	}

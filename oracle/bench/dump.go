@@ -81,7 +81,7 @@ func withDump(ctx context.Context, file string, n int, f func(url string) error)
 
 func dumpAt(ctx context.Context, file string, n int, p *plan) (both pair, size int, err error) {
 	err = withDump(ctx, file, n, func(url string) error {
-		text, err := answer(url)
+		text, err := bodyOf(url)
 		if err != nil {
 			return err
 		}
@@ -119,7 +119,7 @@ func dumpAt(ctx context.Context, file string, n int, p *plan) (both pair, size i
 	return both, size, err
 }
 
-func answer(url string) ([]byte, error) {
+func bodyOf(url string) ([]byte, error) {
 	a, err := http.Get(url)
 	if err != nil {
 		return nil, err

@@ -35,17 +35,23 @@ type plan struct {
 	publishers          []int // sizes of the registries
 	records             []int // sizes of imports and exports
 	publishes           int   // that another replica is watched for
+	asked               []int // sizes of the publishers that are asked
+	called              int   // records of the publisher that is called
+	resident            int   // publishers whose answers are held in memory
+	pushes              int   // of live readings
 }
 
 var (
 	ordinary = plan{rounds: 5, short: 21, stretch: 40 * time.Millisecond, questions: 300,
 		get: []int{1_000, 10_000, 100_000}, resolve: []int{1_000, 10_000, 100_000}, build: []int{1_000, 10_000, 100_000},
 		command: []int{10_000}, served: []int{10_000, 100_000, 1_000_000},
-		publishers: []int{10, 1_000, 10_000}, records: []int{1_000, 10_000, 100_000}, publishes: 100}
+		publishers: []int{10, 1_000, 10_000}, records: []int{1_000, 10_000, 100_000}, publishes: 100,
+		asked: []int{10, 1_000, 10_000}, called: 1_000, resident: 1_000, pushes: 200}
 	full = plan{rounds: 9, short: 41, stretch: 40 * time.Millisecond, questions: 600,
 		get: ordinary.get, resolve: ordinary.resolve, build: ordinary.build,
 		command: []int{10_000, 100_000}, served: ordinary.served,
-		publishers: ordinary.publishers, records: ordinary.records, publishes: 400}
+		publishers: ordinary.publishers, records: ordinary.records, publishes: 400,
+		asked: ordinary.asked, called: ordinary.called, resident: ordinary.resident, pushes: 1_000}
 )
 
 // subjects in the order they run.
@@ -66,6 +72,11 @@ var subjects = []struct {
 	{"xp-dump", measureDump},
 	{"xp-verify", measureChain},
 	{"xp-replica", measureReplica},
+	{"answer-question", measureQuestion},
+	{"answer-compile", measureCompile},
+	{"answer-call", measureCall},
+	{"answer-resident", measureResident},
+	{"answer-live", measureLive},
 }
 
 func main() {
@@ -74,6 +85,9 @@ func main() {
 	}
 	if settings := os.Getenv(grownVariable); settings != "" {
 		exit(grow(settings))
+	}
+	if size := os.Getenv(residentVariable); size != "" {
+		exit(residentChild(size, os.Stdout))
 	}
 	only := flag.String("run", "", "measure the subjects whose name contains `text`")
 	profile := flag.String("cpuprofile", "", "write a CPU profile of the run to `file`")

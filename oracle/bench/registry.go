@@ -11,13 +11,17 @@ import (
 	"time"
 
 	"sayso/business"
+	"sayso/business/answer"
 	"sayso/internal/app"
 	"sayso/internal/store/postgres"
 	"sayso/internal/store/sqlite"
 )
 
-// shop is the publisher whose records are measured.
-const shop = "harbour-optics"
+// shop is the publisher whose records are measured, at the registry of this origin.
+const (
+	shop   = "harbour-optics"
+	origin = "https://registry.example"
+)
 
 // registryOf is a registry in a data folder of its own, over SQLite or, with the address of a database, over PostgreSQL.
 type registryOf struct {
@@ -51,7 +55,7 @@ func openRegistry(ctx context.Context, data, database string) (*registryOf, erro
 	if err != nil {
 		return nil, err
 	}
-	site := business.Site{Origin: "https://registry.example", ServerVersion: "0.0.0"}
+	site := business.Site{Origin: origin, ServerVersion: "0.0.0", ToolsServed: true, InputSchema: answer.InputSchema}
 	return &registryOf{Registry: app.New(app.Options{Store: store, Keys: keys, Site: site, Data: data}), data: data, store: store, actor: actor}, nil
 }
 
@@ -95,7 +99,12 @@ func (r *registryOf) load(ctx context.Context, file string, records int) error {
 	if err != nil {
 		return err
 	}
-	result, err := r.Import(ctx, r.actor, shop, app.ImportInput{Bundle: bundle})
+	return r.take(ctx, shop, bundle, records)
+}
+
+// take imports a bundle in one generation.
+func (r *registryOf) take(ctx context.Context, slug string, bundle *app.Bundle, records int) error {
+	result, err := r.Import(ctx, r.actor, slug, app.ImportInput{Bundle: bundle})
 	if err == nil && (result.Written != records || result.Unchanged) {
 		err = fmt.Errorf("%d records of %d were imported", result.Written, records)
 	}
