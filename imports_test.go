@@ -30,7 +30,8 @@ var (
 	values      = []string{"jcs", "jwk", "jws", "report"}
 	factsAll    = []string{"facts", "facts/describe", "facts/dataset", "facts/importer", "facts/factshttp", "facts/factscheck"}
 	businessAll = []string{"business", "business/answer", "business/answer/language", "business/coverage", "business/hours", "business/bundle", "business/bizhttp", "business/bizcheck"}
-	gidpAll     = []string{"gidp", "gidp/profile", "gidp/provider", "gidp/gidpa2a", "gidp/gidpcheck", "gidp/lab"}
+	gidpCore    = []string{"gidp", "gidp/wire", "gidp/interest", "gidp/session"}
+	gidpAll     = []string{"gidp", "gidp/wire", "gidp/interest", "gidp/session", "gidp/profile", "gidp/provider", "gidp/gidpa2a", "gidp/gidpcheck", "gidp/lab"}
 	inner       = []string{"internal/app", "internal/proof", "internal/proof/...", "internal/buildinfo", "internal/keyfile", "internal/config"}
 	adapters    = []string{"internal/store/...", "internal/mcpserve", "internal/web"}
 )
@@ -75,12 +76,16 @@ var table = map[string]pkg{
 	"business/bizhttp":  {imports: join(foundations, []string{"business", "business/answer", "business/coverage", "business/hours", "business/bundle"})},
 	"business/bizcheck": {imports: join(foundations, []string{"business", "business/answer", "business/coverage", "business/hours", "business/bizhttp"})},
 
-	"gidp":           {imports: values, pure: true},
-	"gidp/profile":   {imports: join(foundations, []string{"gidp"}), third: []string{"go.yaml.in/yaml/v3"}},
-	"gidp/provider":  {imports: join(foundations, []string{"gidp", "gidp/profile"})},
-	"gidp/gidpa2a":   {imports: join(foundations, []string{"gidp", "gidp/profile"}), third: []string{"github.com/a2aproject/a2a-go"}},
-	"gidp/gidpcheck": {imports: join(foundations, []string{"gidp", "gidp/profile", "gidp/provider", "gidp/gidpa2a"})},
-	"gidp/lab":       {imports: join(foundations, []string{"gidp", "gidp/profile", "gidp/provider"})},
+	"gidp/wire": {imports: values, pure: true},
+	"gidp":      {imports: join(values, []string{"gidp/wire"}), pure: true},
+	// interest holds the private values. session does not import it: what talks to a peer cannot hold them.
+	"gidp/interest":  {imports: join(values, []string{"gidp", "gidp/wire"}), pure: true},
+	"gidp/session":   {imports: join(values, []string{"gidp", "gidp/wire"}), pure: true},
+	"gidp/profile":   {imports: join(foundations, gidpCore), third: []string{"go.yaml.in/yaml/v3"}},
+	"gidp/provider":  {imports: join(foundations, gidpCore, []string{"gidp/profile"})},
+	"gidp/gidpa2a":   {imports: join(foundations, gidpCore, []string{"gidp/profile"}), third: []string{"github.com/a2aproject/a2a-go"}},
+	"gidp/gidpcheck": {imports: join(foundations, gidpCore, []string{"gidp/profile", "gidp/provider", "gidp/gidpa2a"})},
+	"gidp/lab":       {imports: join(foundations, gidpCore, []string{"gidp/profile", "gidp/provider"})},
 
 	// buildinfo says which version runs and which protocol versions it speaks.
 	"internal/buildinfo": {imports: []string{"facts", "business", "gidp"}},
@@ -384,7 +389,7 @@ func TestRulesCatchPlantedViolations(t *testing.T) {
 	}{
 		{"facts", "net/http", false, true}, {"facts", "os", false, true}, {"facts", "sayso/business", false, true}, {"facts", "sayso/facts/describe", false, true},
 		{"facts", "sayso/jcs", false, false}, {"jcs", "sayso/jwk", false, true}, {"jwk", "sayso/jws", false, true}, {"jws", "sayso/jwk", false, false},
-		{"report", "sayso/jcs", false, true}, {"gidp", "sayso/business", false, true}, {"gidp/provider", "database/sql", false, false},
+		{"report", "sayso/jcs", false, true}, {"gidp", "sayso/business", false, true}, {"gidp/session", "sayso/gidp/interest", false, true}, {"gidp/provider", "database/sql", false, false},
 		{"facts/factshttp", "encoding/json", false, true}, {"facts/factshttp", "encoding/json", true, false}, {"facts/factshttp", "net/http", false, false},
 		{"facts/factshttp", "github.com/spf13/cobra", false, true}, {"facts/factscheck", "github.com/santhosh-tekuri/jsonschema/v6", false, false},
 		{"internal/cli", "sayso/cmd/sayso", false, true}, {"internal/app", "sayso/internal/store", false, true}, {"internal/server", "sayso/internal/store/sqlite", false, false},
