@@ -2,6 +2,7 @@ package gidp
 
 import (
 	"slices"
+	"strconv"
 
 	"sayso/gidp/wire"
 	"sayso/jcs"
@@ -250,6 +251,43 @@ func (h Cells) overlaps(asked Interval) wire.Result {
 		return wire.Conditionally
 	}
 	return wire.Compatible
+}
+
+// Asks returns the value of an own claim that tells the cells and nothing else: edges on cell boundaries, rounded outward (sec. 7.5). Such a claim is
+// answered without unknown by whoever holds cells of the same partition.
+func (h Cells) Asks() jcs.Raw {
+	high := h.High
+	if h.Shape == Point {
+		high = h.Low
+	}
+	dst := []byte{'{'}
+	if h.Shape != Floor {
+		_, hi := h.Partition.Bounds(high)
+		dst = strconv.AppendInt(append(dst, `"max":`...), hi, 10)
+	}
+	if h.Shape != Ceiling {
+		if len(dst) > 1 {
+			dst = append(dst, ',')
+		}
+		lo, _ := h.Partition.Bounds(h.Low)
+		dst = strconv.AppendInt(append(dst, `"min":`...), lo, 10)
+	}
+	return append(dst, '}')
+}
+
+// Aligned reports whether a claim's value is an interval whose ends lie on cell boundaries.
+func (p *Partition) Aligned(asked jcs.Raw) bool {
+	span, ok := parseInterval(asked)
+	if !ok {
+		return false
+	}
+	begins, ends := span.Min == nil, span.Max == nil
+	for cell := range p.Cells() {
+		lo, hi := p.Bounds(cell)
+		begins = begins || span.Min.Cmp(rat(lo)) == 0
+		ends = ends || span.Max.Cmp(rat(hi)) == 0
+	}
+	return begins && ends
 }
 
 // answer compares a claim with generalised labels. A label that the public tree does not place may be one that the owner placed, so it stays unknown.

@@ -1,0 +1,98 @@
+package interest
+
+import (
+	"fmt"
+	"slices"
+
+	"sayso/gidp"
+	"sayso/gidp/wire"
+)
+
+// Vet refuses claims that would tell the peer an own private value (§14.3, C-44). What the policy lets this peer have on request may be told. An attribute with
+// a partition is asked about by its cell boundaries; any other by values that are not the own one, nor an element of it, nor a range collapsed on it. The
+// error names the claim by its place and never says why in terms of the value.
+func (i *Interest) Vet(p *gidp.Profile, to Towards, claims []wire.Claim) error {
+	v := i.View(p, to)
+	for n, c := range claims {
+		if i.tells(p, &v, to, c) {
+			return fmt.Errorf("claim %d on %.60q would tell a value of your own: ask by a class that contains it", n+1, c.Key)
+		}
+	}
+	return nil
+}
+
+func (i *Interest) tells(p *gidp.Profile, v *gidp.View, to Towards, c wire.Claim) bool {
+	if reserved, _ := gidp.Reserved(c.Key); reserved {
+		for key := range i.lists() {
+			if i.names(v, to, key, c) {
+				return true
+			}
+		}
+		return false
+	}
+	raw, held := i.held(c.Key)
+	if !held || !p.Identifying(c.Key) && i.open(v.Attributes[c.Key], to.Depth) {
+		return false
+	}
+	if partition := p.Keys[c.Key].Partition; partition != nil && c.Operator != wire.OpCompatibleWith {
+		return c.Operator != wire.OpOverlaps || !partition.Aligned(c.Value)
+	}
+	value, err := gidp.ParseValue(raw)
+	return err != nil || value.Names(c.Value)
+}
+
+// names reports whether a claim names an entry of a list that is not open to the peer.
+func (i *Interest) names(v *gidp.View, to Towards, key string, c wire.Claim) bool {
+	raw, held := i.held(key)
+	if !held || i.open(v.Attributes[key], to.Depth) {
+		return false
+	}
+	value, err := gidp.ParseValue(raw)
+	return err != nil || value.Names(c.Value)
+}
+
+// Asks proposes one claim for each key that the profile and the interest share and that may be asked, minimum claims first (sec. 12). A partitioned key is
+// asked by its cells, an open one by its value, a label by its node on the cut.
+func (i *Interest) Asks(p *gidp.Profile, to Towards) []wire.Claim {
+	v := i.View(p, to)
+	var out []wire.Claim
+	keys := slices.Clone(p.Minimum)
+	var rest []string
+	for key := range p.Keys {
+		if !slices.Contains(keys, key) {
+			rest = append(rest, key)
+		}
+	}
+	slices.Sort(rest)
+	for _, key := range slices.Concat(keys, rest) {
+		if c, ok := i.asks(&v, to, key); ok && i.Vet(p, to, []wire.Claim{c}) == nil && len(out) < wire.MaxClaims {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func (i *Interest) asks(v *gidp.View, to Towards, key string) (wire.Claim, bool) {
+	a, ok := v.Attributes[key]
+	if !ok || v.Identifying(key) {
+		return wire.Claim{}, false
+	}
+	switch h := a.Holding.(type) {
+	case gidp.Cells:
+		return wire.Claim{Key: key, Operator: wire.OpOverlaps, Value: h.Asks()}, true
+	case gidp.Labels:
+		return wire.Claim{Key: key, Operator: wire.OpIntersects, Value: labelsJSON(h.Nodes)}, true
+	case gidp.Open:
+		raw, _ := i.Value(key)
+		if _, _, _, number := h.Value.Integers(); number {
+			if k := v.Profile.Keys[key]; k.Partition != nil {
+				if cells, ok := cellsOf(k, h.Value); ok {
+					return wire.Claim{Key: key, Operator: wire.OpOverlaps, Value: cells.Asks()}, true
+				}
+			}
+			return wire.Claim{}, false
+		}
+		return wire.Claim{Key: key, Operator: wire.OpIntersects, Value: raw}, true
+	}
+	return wire.Claim{}, false
+}
