@@ -97,7 +97,7 @@ func (c *checker) values() {
 			}
 		}
 	}
-	for key := range c.i.Budgets {
+	for _, key := range slices.Sorted(maps.Keys(c.i.Budgets)) {
 		if _, ok := c.i.held(key); !ok {
 			c.fail("GI-BUDGET", "budgets."+key, "No such attribute is held.", "Remove the budget.")
 		}
@@ -105,12 +105,14 @@ func (c *checker) values() {
 }
 
 func (c *checker) policy() {
-	for key, entry := range c.i.Policy.Entries {
+	for _, key := range slices.Sorted(maps.Keys(c.i.Policy.Entries)) {
+		entry := c.i.Policy.Entries[key]
 		place := "policy." + key
 		if len(entry) == 0 {
 			c.fail("GI-CLASS", place, "The entry has no class.", "Write a class, or remove the entry: the attribute is evaluation_only then.")
 		}
-		for property, class := range entry {
+		for _, property := range slices.Sorted(maps.Keys(entry)) {
+			class := entry[property]
 			if err := gidp.CheckProperty(property); err != nil {
 				c.fail("GI-CLASS", place, "A property of a counterparty is not known.", "Use unknown_agent, verified_agent, member:DOMAIN or attested:CLASS.")
 			}
@@ -164,15 +166,16 @@ func (c *checker) decoys() {
 	if !some {
 		return
 	}
-	for key, k := range c.p.Keys {
-		if k.Sensitive && !never(key) {
+	for _, key := range slices.Sorted(maps.Keys(c.p.Keys)) {
+		if c.p.Keys[key].Sensitive && !never(key) {
 			c.warn("GI-DECOY", "policy.never_decoys", "A sensitive key of the profile is answered unlike the one you class never.", "Class "+key+" never, or list it as a decoy.")
 		}
 	}
 }
 
 func (c *checker) derivatives() {
-	for member, d := range c.i.Policy.Derivatives {
+	for _, member := range slices.Sorted(maps.Keys(c.i.Policy.Derivatives)) {
+		d := c.i.Policy.Derivatives[member]
 		place := "policy.derivatives." + member
 		_, known := members[member]
 		_, held := c.i.held(d.From)

@@ -21,6 +21,11 @@ func (i *Interest) View(p *gidp.Profile, to Towards) gidp.View {
 	for _, key := range i.Policy.Decoys {
 		v.Attributes[key] = gidp.Attribute{Holding: gidp.Barred{}, Class: gidp.Never}
 	}
+	for key, entry := range i.Policy.Entries { // a key that is classed never is answered alike, held or not
+		if entry.For(to.Peer).Never {
+			v.Attributes[key] = gidp.Attribute{Holding: gidp.Barred{}, Class: gidp.Never}
+		}
+	}
 	for _, key := range i.keys() {
 		class := i.Policy.Entries[key].For(to.Peer)
 		condition := i.Policy.Conditions[key]
