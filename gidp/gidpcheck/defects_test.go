@@ -752,6 +752,146 @@ func TestRefreshEndsAHang(t *testing.T) {
 	}
 }
 
+// An agent's own grant does not stand in for the Principal once the Principal has to decide.
+func TestRevealingAloneEndsWithTheAuthorityForIt(t *testing.T) {
+	w := qualified(t)
+	out, err := inject(t, w, w.B, consent(w, "q-1", wire.ActIdentity, gidp.PrincipalIdentity))
+	if only[*wire.ConsentResponse](t, out, err).Status != wire.Granted {
+		t.Fatal("INTRODUCE is true")
+	}
+	claimed := func(id string) wire.Result {
+		out, err := inject(t, w, w.B, question(w, id, claim("c"+id, gidp.PrincipalIdentity, wire.OpEquals, `"person-b"`)))
+		return only[*wire.CompatibilityResponse](t, out, err).Results[0].Result
+	}
+	if got := claimed("q-2"); got != wire.Compatible {
+		t.Fatalf("%s under the grant", got)
+	}
+	w.B.Interest.Authority[gidp.Introduce] = gidp.Approval
+	if got := claimed("q-3"); got != wire.Declined {
+		t.Errorf("%s: an agent's grant stands in for a person", got)
+	}
+	if got := disclosed(t, w, w.B, "q-4", gidp.PrincipalIdentity); got != wire.Pending {
+		t.Errorf("%s: a person decides now", got)
+	}
+	must(t, w, w.B, session.Decide{Ref: "q-4", Granted: true})
+	if got := last[*wire.DisclosureResponse](t, w.B); got.Status != wire.Granted || string(got.Value) != `"person-b"` {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestNoAnswerWhenTheInterestIsNotActive(t *testing.T) {
+	w := pair(t)
+	w.B.Active = false
+	if err := w.Do(w.B, session.AskDisclosure{Attribute: "deep"}); err == nil {
+		t.Error("an interest that is not active asks")
+	}
+	out, err := inject(t, w, w.B, question(w, "q-1", claim("c1", "field", wire.OpEquals, `"optics"`)))
+	if end := only[*wire.SessionClose](t, out, err); end.Reason != wire.ReasonUnspecified {
+		t.Errorf("%s, want unspecified", end.Reason)
+	}
+}
+
+// What one peer sends is bounded, and what cannot be answered in one object is refused.
+func TestOnePeerIsBounded(t *testing.T) {
+	w := pair(t)
+	var long []wire.Claim
+	for i := range 16 {
+		long = append(long, claim(fmt.Sprintf("l%d", i), strings.Repeat("\u0001", 0)+strings.Repeat("k", 3500), wire.OpEquals, `1`))
+	}
+	_, err := inject(t, w, w.B, question(w, "long", long...))
+	refused(t, err, session.CodeMalformed)
+	n := 0
+	for ; n < 2*session.MaxPeer; n++ {
+		if _, err = inject(t, w, w.B, wants(w, fmt.Sprintf("q-%d", n), "absent")); err != nil {
+			break
+		}
+	}
+	refused(t, err, session.CodeNoMatch)
+	if n >= session.MaxPeer {
+		t.Errorf("%d requests were taken", n)
+	}
+	w = pair(t) // contingencies beyond what an Opportunity carries
+	for i := range 3 {
+		if err := w.Do(w.A, session.AskClaims{Claims: []wire.Claim{claim("", "field", wire.OpEquals, `"optics"`)}}); err != nil {
+			t.Fatal(err)
+		}
+		w.ToB = nil
+		a := w.A.State.AsksOut[0]
+		var names []string
+		for j := range 3 {
+			names = append(names, fmt.Sprintf("%d.%d.%s", i, j, strings.Repeat("n", 3000)))
+		}
+		_, err := inject(t, w, w.A, &wire.CompatibilityResponse{Head: head(w), RequestRef: a.ID, Results: []wire.Outcome{{ClaimID: a.Claims[0], Key: "field", Result: wire.Compatible}},
+			SessionStatus: wire.StatusOpen, ContingentOn: names})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w.A.State.Phase == session.Closed {
+			return
+		}
+	}
+	t.Error("a peer states contingencies without end")
+}
+
+// The rows of a consent, each before the later ones.
+func TestConsentOrder(t *testing.T) {
+	for name, c := range map[string]struct {
+		action wire.Action
+		scope  []string
+		do     func(*World)
+		want   wire.Grant
+		left   []string
+		row    string
+	}{
+		"false before pending":   {wire.ActHandoff, []string{"urn:x"}, func(w *World) { w.B.Interest.Authority[gidp.Introduce] = gidp.No }, wire.Refused, nil, "D2"},
+		"smuggled identity":      {wire.ActDisclose, []string{"deep", gidp.PrincipalIdentity}, func(w *World) { w.B.Interest.Authority[gidp.Disclose] = gidp.Approval }, wire.Refused, nil, "D2a"},
+		"network before depth":   {wire.ActDisclose, []string{"circle"}, nil, wire.Refused, nil, "D3"},
+		"never, local, not held": {wire.ActDisclose, []string{"barred", "hidden", "absent"}, func(w *World) { w.B.Interest.Authority[gidp.Disclose] = gidp.Approval }, wire.Refused, nil, "D4a"},
+		"level waits":            {wire.ActDisclose, []string{"deep"}, func(w *World) { w.B.Interest.Authority[gidp.Disclose] = gidp.Approval }, wire.Pending, nil, "D5"},
+		"gate waits":             {wire.ActDisclose, []string{"deep", "guarded"}, nil, wire.Pending, nil, "D5"},
+		"no identity to reveal":  {wire.ActIdentity, []string{"deep"}, nil, wire.Refused, nil, "sec. 9.2"},
+		"identity and another":   {wire.ActIdentity, []string{"deep", gidp.PrincipalIdentity}, nil, wire.Granted, []string{gidp.PrincipalIdentity}, "D6"},
+		"two targets":            {wire.ActHandoff, []string{"urn:x", "urn:y"}, nil, wire.Refused, nil, "sec. 9.2"},
+		"channels":               {wire.ActContact, []string{"phone", "pigeon"}, nil, wire.Granted, []string{"phone"}, "D6"},
+		"no such channel":        {wire.ActContact, []string{"pigeon"}, nil, wire.Refused, nil, "sec. 9.2"},
+		"any channel":            {wire.ActContact, nil, nil, wire.Granted, nil, "D6"},
+	} {
+		w := qualified(t)
+		w.B.Profile = &gidp.Profile{ID: "core", Channels: []string{"phone"}}
+		if c.do != nil {
+			c.do(w)
+		}
+		_, out, _, err := session.Step(w.Env(w.B), w.B.State, session.Receive{Object: consent(w, "q-1", c.action, c.scope...)})
+		if err != nil || len(out) != 1 {
+			t.Errorf("%s: %v %v", name, out, err)
+			continue
+		}
+		got := out[0].Object.(*wire.ConsentResponse)
+		if got.Status != c.want || !slices.Equal(got.GrantedScope, append([]string{}, c.left...)) || out[0].Row != c.row {
+			t.Errorf("%s: %s %v by %s, want %s %v by %s", name, got.Status, got.GrantedScope, out[0].Row, c.want, c.left, c.row)
+		}
+	}
+}
+
+// The Principal may narrow a consent, and never widen it.
+func TestNarrowedConsent(t *testing.T) {
+	for name, c := range map[string]struct {
+		narrow []string
+		left   []string
+	}{"all": {nil, []string{"deep", "guarded"}}, "one": {[]string{"guarded"}, []string{"guarded"}}, "none": {[]string{}, nil}, "another": {[]string{"swap"}, nil}} {
+		w := pair(t)
+		must(t, w, w.A, session.AskConsent{Action: wire.ActDisclose, Scope: []string{"deep", "guarded"}})
+		must(t, w, w.B, session.Decide{Ref: w.B.State.Recv.ID, Granted: true, Scope: c.narrow})
+		got := last[*wire.ConsentResponse](t, w.B)
+		if !slices.Equal(got.GrantedScope, append([]string{}, c.left...)) || (got.Status == wire.Granted) != (len(c.left) > 0) {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if w.A.State.Sent.Kind != session.SlotEmpty || w.A.State.Phase != session.Probing {
+			t.Errorf("%s: a consent before qualification does not advance the session", name)
+		}
+	}
+}
+
 func TestOtherVersionIsUnsupported(t *testing.T) {
 	w := NewWorld(Core(), holder("a"), holder("b"))
 	data, err := wire.Encode(&wire.SessionOpen{Head: head(w), RequestID: "r-1", Initiator: "x", MaxDepth: wire.DepthSession, Profile: "core"})

@@ -94,6 +94,9 @@ func (r *runner) step(a Action) error {
 		return r.disclosure(side, a)
 	case "release_disclosure":
 		data := r.held
+		if data == nil {
+			return errors.New("no disclosure request is held")
+		}
 		r.held = nil
 		return r.answered(r.heldFor, data, a)
 	case "request_consent":

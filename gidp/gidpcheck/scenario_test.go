@@ -95,3 +95,25 @@ func compileSchemas(t *testing.T) map[wire.Type]*jsonschema.Schema {
 	}
 	return out
 }
+
+// A scenario that is loaded runs to an end, whatever it says.
+func FuzzLoad(f *testing.F) {
+	files, err := filepath.Glob(filepath.Join("testdata", "scenarios", "*.json"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, err := Load(data)
+		if err != nil || len(s.Steps) > 50 {
+			return
+		}
+		_ = s.Run(s.Build()) // an expectation that is not met is an error, not a failure of the harness
+	})
+}

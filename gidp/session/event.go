@@ -37,8 +37,11 @@ const (
 // Bounds of one session.
 const (
 	MaxLife   = 30 * 24 * time.Hour
-	MaxAsks   = 16  // outstanding requests of one side
-	MaxClaims = 128 // claims of one side
+	MaxAsks   = 16       // outstanding requests of one side
+	MaxClaims = 128      // claims of one side
+	MaxPeer   = 256      // requests of the peer
+	maxStated = 16 << 10 // bytes of the contingencies of the peer: an Opportunity carries them all
+	maxEchoed = 48 << 10 // bytes of the keys and ids that a response to one request repeats
 )
 
 // Defaults is the configuration of a node that implements some profiles.
@@ -74,7 +77,10 @@ type AskClaims struct {
 }
 
 // Refresh repeats an own answered claim, so that the responder reports anew (C-06).
-type Refresh struct{ Claim wire.Claim }
+type Refresh struct {
+	Claim    wire.Claim
+	Approved bool
+}
 
 // AskDisclosure asks for a value (S-20).
 type AskDisclosure struct {

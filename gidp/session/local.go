@@ -20,8 +20,6 @@ func (r *run) open(e Open) *Refusal {
 	switch {
 	case r.st.Phase != None:
 		return local("S-01", "the session exists")
-	case !r.env.View.Active:
-		return local("S-01", "the interest is not active")
 	case probe == gidp.No, probe == gidp.Approval && !e.Approved:
 		return local("S-01", "PROBE does not permit it")
 	case r.env.View.Profile == nil || depth != wire.DepthNetwork && depth != wire.DepthSession:
@@ -147,7 +145,7 @@ func (r *run) refresh(e Refresh) *Refusal {
 	}
 	c := wire.Claim{Key: e.Claim.Key, Operator: e.Claim.Operator, Value: e.Claim.Value}
 	r.st.Refreshes, r.st.Refreshed = r.st.Refreshes+1, r.now
-	return r.ask(AskClaims{Claims: []wire.Claim{c}, Approved: true})
+	return r.ask(AskClaims{Claims: []wire.Claim{c}, Approved: e.Approved})
 }
 
 // requestEnd is the deadline of an own disclosure or consent request: a person may decide it.

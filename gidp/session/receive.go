@@ -2,9 +2,11 @@ package session
 
 import (
 	"slices"
+	"strings"
 
 	"sayso/gidp"
 	"sayso/gidp/wire"
+	"sayso/jcs"
 )
 
 // The objects of the peer.
@@ -30,6 +32,9 @@ func (r *run) receive(e Receive) *Refusal {
 		return &Refusal{CodeNoMatch, "D1", "no such session"}
 	case Closed:
 		return &Refusal{CodeClosed, "S-64", "the session is closed"}
+	}
+	if !r.env.View.Active { // no answer is given any more (K11)
+		return r.leave()
 	}
 	switch o := e.Object.(type) {
 	case *wire.SessionAccept:
@@ -122,8 +127,15 @@ func (r *run) admit(o *wire.CompatibilityRequest) *Refusal {
 	switch {
 	case slices.Contains(r.st.PeerIDs, o.RequestID):
 		return &Refusal{CodeMalformed, "C-09", "a request_id is used once"}
-	case len(r.st.AsksIn) >= MaxAsks || r.claims(Theirs)+len(o.Claims) > MaxClaims:
+	case len(r.st.AsksIn) >= MaxAsks || r.claims(Theirs)+len(o.Claims) > MaxClaims || len(r.st.PeerIDs) >= MaxPeer:
 		return &Refusal{CodeNoMatch, "W-10", "too many questions"}
+	}
+	echoed := 0
+	for _, c := range o.Claims {
+		echoed += len(jcs.AppendString(nil, c.Key)) + len(c.ID)
+	}
+	if echoed > maxEchoed {
+		return &Refusal{CodeMalformed, "W-1", "the answer would not fit into an object"}
 	}
 	if problem := r.legal(Theirs, o.Claims); problem != "" {
 		return &Refusal{CodeMalformed, "C-02", problem}
@@ -237,8 +249,11 @@ func (r *run) receiveAnswer(o *wire.CompatibilityResponse) *Refusal {
 		r.st.Vote = o.SessionStatus
 		r.st.Stated = set(slices.Concat(r.st.Stated, o.ContingentOn))
 	}
-	if r.st.contradicted() {
+	switch {
+	case r.st.contradicted():
 		r.closeWith(wire.ReasonIncompatible, "", "S-17")
+	case len(strings.Join(r.st.Stated, "")) > maxStated: // no Opportunity could carry it, and none may leave it out
+		r.closeWith(wire.ReasonUnspecified, "", "C-28")
 	}
 	return nil
 }
@@ -248,8 +263,8 @@ func (r *run) receiveRequest(s Slot) *Refusal {
 	switch {
 	case slices.Contains(r.st.PeerIDs, s.ID):
 		return &Refusal{CodeMalformed, "C-09", "a request_id is used once"}
-	case r.st.Recv.Kind != SlotEmpty:
-		return &Refusal{CodeNoMatch, "S-22", "a request of that side is outstanding"}
+	case r.st.Recv.Kind != SlotEmpty || len(r.st.PeerIDs) >= MaxPeer:
+		return &Refusal{CodeNoMatch, "S-22", "a request of that side is outstanding, or too many were sent"}
 	}
 	r.st.PeerIDs = append(r.st.PeerIDs, s.ID)
 	s.Deadline, s.Phase = min(s.Deadline, r.st.EndsAt), r.st.Phase

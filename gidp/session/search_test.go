@@ -231,7 +231,7 @@ func (m *model) tryRefresh(t *testing.T, n *node, i int, visit func(node, *node)
 			continue
 		}
 		c := wire.Claim{Key: p.Key, Operator: wire.OpEquals, Value: jcs.Raw(`"v"`)}
-		if next, ok := m.take(t, n, i, searchView(allowed()), Refresh{c}, fmt.Sprintf("%d refreshes", i)); ok {
+		if next, ok := m.take(t, n, i, searchView(allowed()), Refresh{Claim: c}, fmt.Sprintf("%d refreshes", i)); ok {
 			visit(next, n)
 			return true
 		}

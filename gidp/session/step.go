@@ -15,6 +15,9 @@ func Step(env Env, st State, ev Event) (State, []Message, []Effect, error) {
 	r := &run{env: env, now: env.Now.Unix(), st: st.clone()}
 	r.elapse()
 	var err *Refusal
+	if !env.View.Active && !passive(ev) {
+		return st, nil, nil, local("S-63", "the interest is not active")
+	}
 	switch ev := ev.(type) {
 	case Open:
 		err = r.open(ev)
@@ -48,6 +51,15 @@ func Step(env Env, st State, ev Event) (State, []Message, []Effect, error) {
 	r.recompute()
 	r.settleReports()
 	return r.st, r.out, r.effects, nil
+}
+
+// passive events happen whether the interest is active or not.
+func passive(ev Event) bool {
+	switch ev.(type) {
+	case Hang, Leave, Tick, Receive:
+		return true
+	}
+	return false
 }
 
 // run is one step under way.
