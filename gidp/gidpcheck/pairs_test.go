@@ -419,6 +419,12 @@ func terminals(t *rapid.T, s *Side) {
 		if status.Terminal() {
 			continue
 		}
+		waits := func(e session.Effect) bool {
+			return e.Ref == ref && e.Deadline > 0 && (e.Kind == session.EffectApprove || e.Kind == session.EffectWatch)
+		}
+		if !slices.ContainsFunc(s.Effects, waits) {
+			t.Fatalf("%s: a provisional answer that nothing can end", ref)
+		}
 		if seen[fmt.Sprint(o.Type(), ref, true)] > 0 {
 			t.Fatalf("%s: a provisional answer after the terminal one", ref)
 		}

@@ -31,7 +31,6 @@ type mutant uint8
 const (
 	ignoreUnanswered mutant = 1 << iota // C-01
 	literalPending                      // C-05
-	literalVotes                        // C-04: the responder qualifies on its own view
 )
 
 // Bounds of one session.

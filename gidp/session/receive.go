@@ -342,7 +342,7 @@ func (r *run) receiveOpportunity(o *wire.Opportunity) *Refusal {
 	switch {
 	case r.st.Phase == Requested || r.st.Phase == HandedOff:
 		return &Refusal{CodeNoMatch, "sec. 5.3", "not in this phase"}
-	case r.st.Role == Initiator || r.st.Phase != Probing && r.env.Config.literal&literalVotes == 0:
+	case r.st.Role == Initiator || r.st.Phase != Probing:
 		r.closeWith(wire.ReasonUnspecified, "", "S-43")
 		return nil
 	case r.env.Config.literal&literalPending != 0 && (r.st.Sent.Kind != SlotEmpty || r.st.Recv.Kind != SlotEmpty):

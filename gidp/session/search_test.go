@@ -24,6 +24,8 @@ type node struct {
 	left  [2]budget
 	clock int64
 	trail *step
+	actor int    // who moved last
+	event string // what it did: a received type, or "local"
 }
 
 // parcel is an object under way with its bytes, which are part of the key of a node.
@@ -68,6 +70,7 @@ type findings struct {
 	stuck        int // at rest, both views satisfy the entry conditions, and nothing leads on
 	broken       []string
 	trails       map[string]*step
+	rows         map[string]int // rows of the table that were taken
 }
 
 var epoch = time.Unix(1_900_000_000, 0)
@@ -133,6 +136,10 @@ func (m *model) take(t *testing.T, n *node, i int, view gidp.View, ev Event, wha
 	}
 	next := *n
 	next.side[i] = st
+	next.actor, next.event = i, "local"
+	if r, ok := ev.(Receive); ok {
+		next.event = string(r.Object.Type())
+	}
 	to := 1 - i
 	next.link[to] = slices.Clone(n.link[to])
 	for _, msg := range out {
@@ -160,6 +167,7 @@ func (m *model) deliver(t *testing.T, n *node, i int, visit func(node, *node)) {
 		if !ok { // an operational outcome: the object is gone and nothing has changed
 			next = rest
 			next.trail = &step{what + ": refused", n.trail}
+			next.actor, next.event = i, "refused"
 		}
 		visit(next, n)
 	}
@@ -212,6 +220,9 @@ func (m *model) act(t *testing.T, n *node, i int, visit func(node, *node)) {
 		}
 	}
 	try(func(b *budget) *int8 { return &b.Disclosures }, AskDisclosure{Attribute: "a"}, "asks for a value")
+	if st.Phase == Probing {
+		try(func(b *budget) *int8 { return &b.Consents }, AskConsent{Action: wire.ActDisclose, Scope: []string{"a"}}, "asks for consent to a value")
+	}
 	try(func(b *budget) *int8 { return &b.Consents }, AskConsent{Action: wire.ActHandoff, Scope: []string{"urn:t"}}, "asks for a hand-over")
 	try(func(b *budget) *int8 { return &b.Handoffs }, HandOff{Target: wire.Target{Kind: wire.TargetProtocol, ProtocolRef: "urn:t"}}, "hands over")
 	try(func(b *budget) *int8 { return &b.Leaves }, Leave{}, "leaves")
@@ -242,7 +253,7 @@ func (m *model) tryRefresh(t *testing.T, n *node, i int, visit func(node, *node)
 
 // run walks the model.
 func (m *model) run(t *testing.T) findings {
-	f := findings{trails: map[string]*step{}, complete: true}
+	f := findings{trails: map[string]*step{}, rows: map[string]int{}, complete: true}
 	seen := map[[16]byte]bool{}
 	first := m.start(t)
 	stack := []node{first}
@@ -297,6 +308,19 @@ func (m *model) judge(f *findings, from, to *node) {
 	wrong := func(format string, args ...any) {
 		f.broken = append(f.broken, fmt.Sprintf(format, args...)+to.trail.String())
 	}
+	if to.event != "local" && to.event != "refused" && m.cfg.literal == 0 {
+		a, b := &from.side[to.actor], &to.side[to.actor]
+		sent := to.link[1-to.actor]
+		row := string(b.Phase) + ":"
+		for _, p := range sent[len(from.link[1-to.actor]):] {
+			row += " " + string(p.o.Type())
+		}
+		if at := string(a.Phase) + " " + to.event; !slices.Contains(table[at], row) {
+			wrong("side %d: %s leads to %q, which is not in the table", to.actor, at, row)
+		} else if f.rows != nil {
+			f.rows[at+" -> "+row]++
+		}
+	}
 	for i := range 2 {
 		a, b := &from.side[i], &to.side[i]
 		if a.Phase == Closed && b.Phase != Closed {
@@ -336,6 +360,37 @@ func (m *model) judge(f *findings, from, to *node) {
 			}
 		}
 	}
+}
+
+// table is §17.2 with its readings, written apart from the step function: what a received object may lead to in each phase, as the next phase and the objects
+// sent. What is not in it has no effect.
+var table = map[string][]string{
+	"PROBING CompatibilityRequest":    {"PROBING: CompatibilityResponse", "CLOSED: CompatibilityResponse SessionClose", "QUALIFIED: CompatibilityResponse Opportunity"},
+	"QUALIFIED CompatibilityRequest":  {"QUALIFIED: CompatibilityResponse", "CLOSED: CompatibilityResponse SessionClose"},
+	"CONSENTED CompatibilityRequest":  {"CONSENTED: CompatibilityResponse", "CLOSED: CompatibilityResponse SessionClose"},
+	"PROBING CompatibilityResponse":   {"PROBING:", "CLOSED: SessionClose", "QUALIFIED: Opportunity"},
+	"QUALIFIED CompatibilityResponse": {"QUALIFIED:", "CLOSED: SessionClose"},
+	"CONSENTED CompatibilityResponse": {"CONSENTED:", "CLOSED: SessionClose"},
+	"PROBING DisclosureRequest":       {"PROBING: DisclosureResponse"},
+	"QUALIFIED DisclosureRequest":     {"QUALIFIED: DisclosureResponse"},
+	"CONSENTED DisclosureRequest":     {"CONSENTED: DisclosureResponse"},
+	"PROBING DisclosureResponse":      {"PROBING:", "QUALIFIED: Opportunity"},
+	"QUALIFIED DisclosureResponse":    {"QUALIFIED:"},
+	"CONSENTED DisclosureResponse":    {"CONSENTED:"},
+	"PROBING ConsentRequest":          {"PROBING: ConsentResponse"},
+	"QUALIFIED ConsentRequest":        {"QUALIFIED: ConsentResponse", "CONSENTED: ConsentResponse"},
+	"CONSENTED ConsentRequest":        {"CONSENTED: ConsentResponse"},
+	"QUALIFIED ConsentResponse":       {"QUALIFIED:", "CONSENTED:"},
+	"CONSENTED ConsentResponse":       {"CONSENTED:"},
+	"PROBING Opportunity":             {"QUALIFIED:", "CLOSED: SessionClose"},
+	"QUALIFIED Handoff":               {"CLOSED: SessionClose"},
+	"CONSENTED Handoff":               {"CLOSED: SessionClose"},
+	"HANDED_OFF Handoff":              {"CLOSED: SessionClose"},
+	"PROBING SessionClose":            {"CLOSED:"},
+	"QUALIFIED SessionClose":          {"CLOSED:"},
+	"CONSENTED SessionClose":          {"CLOSED:"},
+	"HANDED_OFF SessionClose":         {"CLOSED:"},
+	"CLOSED SessionClose":             {"CLOSED:"},
 }
 
 // transitions are the phases that may follow each phase in one step (§17.2).
@@ -431,14 +486,18 @@ func searchNodes() int {
 	if raceEnabled {
 		return 2_000
 	}
-	return 15_000
+	return 10_000
 }
 
 // The same with consents, hand-overs, deadlines and interests that leave ACTIVE, as far as the bound reaches.
 func TestInterleavingsToTheEnd(t *testing.T) {
 	cfg := Defaults("core")
 	cfg.RefreshWait = 0
+	taken := map[string]bool{}
 	for _, m := range []*model{
+		{name: "contradictions after qualification", cfg: cfg, budget: budget{Asks: 2}, results: []wire.Result{wire.Compatible, wire.Incompatible}, refresh: true},
+		{name: "values after qualification", cfg: cfg, budget: budget{Asks: 1, Disclosures: 1}, results: []wire.Result{wire.Compatible}, refresh: true},
+		{name: "questions after consent", cfg: cfg, budget: budget{Asks: 2, Consents: 1}, results: []wire.Result{wire.Compatible, wire.Incompatible}},
 		{name: "two claims and a disclosure", cfg: cfg, budget: budget{Asks: 2, Disclosures: 1}, results: []wire.Result{wire.Compatible, wire.Unknown, wire.Incompatible}, refresh: true},
 		{name: "to the hand-over", cfg: cfg, budget: budget{Asks: 1, Consents: 1, Handoffs: 1}, results: []wire.Result{wire.Compatible, wire.Conditionally}, refresh: true},
 		{name: "deadlines", cfg: cfg, budget: budget{Asks: 2, Leaves: 1}, results: []wire.Result{wire.Compatible, wire.Unknown}, refresh: true, expiry: true},
@@ -446,6 +505,9 @@ func TestInterleavingsToTheEnd(t *testing.T) {
 	} {
 		m.max = searchNodes()
 		f := m.run(t)
+		for row := range f.rows {
+			taken[row] = true
+		}
 		t.Log(m.name, f)
 		if len(f.broken) > 0 {
 			t.Fatalf("%s: %d steps break a rule, the first: %s", m.name, len(f.broken), f.broken[0])
@@ -455,5 +517,17 @@ func TestInterleavingsToTheEnd(t *testing.T) {
 				t.Errorf("%s: %s: %s", m.name, kind, f.trails[kind])
 			}
 		}
+	}
+	rows := 0
+	for at, list := range table {
+		for _, row := range list {
+			if rows++; !taken[at+" -> "+row] {
+				t.Logf("not taken: %s -> %s", at, row)
+			}
+		}
+	}
+	t.Logf("%d of %d rows of the table are taken", len(taken), rows)
+	if len(taken) < rows*2/3 && !raceEnabled {
+		t.Error("the search walks too little of the table")
 	}
 }

@@ -261,9 +261,6 @@ func (r *run) settleReports() {
 	if r.st.Role == Responder {
 		r.st.Vote = r.report.SessionStatus
 		r.st.Stated = r.report.ContingentOn
-		if r.env.Config.literal&literalVotes != 0 && r.st.Vote == wire.StatusPotential && r.st.Phase == Probing {
-			r.st.Phase = Qualified
-		}
 	}
 	r.report = nil
 }
