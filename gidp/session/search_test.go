@@ -380,6 +380,7 @@ var table = map[string][]string{
 	"PROBING ConsentRequest":          {"PROBING: ConsentResponse"},
 	"QUALIFIED ConsentRequest":        {"QUALIFIED: ConsentResponse", "CONSENTED: ConsentResponse"},
 	"CONSENTED ConsentRequest":        {"CONSENTED: ConsentResponse"},
+	"PROBING ConsentResponse":         {"PROBING:", "QUALIFIED: Opportunity"},
 	"QUALIFIED ConsentResponse":       {"QUALIFIED:", "CONSENTED:"},
 	"CONSENTED ConsentResponse":       {"CONSENTED:"},
 	"PROBING Opportunity":             {"QUALIFIED:", "CLOSED: SessionClose"},
@@ -497,7 +498,7 @@ func TestInterleavingsToTheEnd(t *testing.T) {
 	for _, m := range []*model{
 		{name: "contradictions after qualification", cfg: cfg, budget: budget{Asks: 2}, results: []wire.Result{wire.Compatible, wire.Incompatible}, refresh: true},
 		{name: "values after qualification", cfg: cfg, budget: budget{Asks: 1, Disclosures: 1}, results: []wire.Result{wire.Compatible}, refresh: true},
-		{name: "questions after consent", cfg: cfg, budget: budget{Asks: 2, Consents: 1}, results: []wire.Result{wire.Compatible, wire.Incompatible}},
+		{name: "questions after consent", cfg: cfg, budget: budget{Asks: 1, Consents: 1}, results: []wire.Result{wire.Compatible, wire.Incompatible}, refresh: true},
 		{name: "two claims and a disclosure", cfg: cfg, budget: budget{Asks: 2, Disclosures: 1}, results: []wire.Result{wire.Compatible, wire.Unknown, wire.Incompatible}, refresh: true},
 		{name: "to the hand-over", cfg: cfg, budget: budget{Asks: 1, Consents: 1, Handoffs: 1}, results: []wire.Result{wire.Compatible, wire.Conditionally}, refresh: true},
 		{name: "deadlines", cfg: cfg, budget: budget{Asks: 2, Leaves: 1}, results: []wire.Result{wire.Compatible, wire.Unknown}, refresh: true, expiry: true},
