@@ -111,6 +111,47 @@ func TestCredentialEndsTheWait(t *testing.T) {
 	}
 }
 
+// A close stands in place of a response only where one is due.
+func TestCloseInPlaceOfAnAnswer(t *testing.T) {
+	w := pair(t)
+	if got := disclosed(t, w, w.B, "q-1", "guarded"); got != wire.Pending {
+		t.Fatal(got)
+	}
+	refused(t, w.Do(w.B, session.Hang{RequestRef: "q-2"}), session.CodeLocal)
+	if err := w.Do(w.B, session.Hang{Reason: wire.ReasonDeclined, RequestRef: "q-1"}); err != nil {
+		t.Fatal(err)
+	}
+	if end := last[*wire.SessionClose](t, w.B); end.RequestRef != "q-1" || end.Reason != wire.ReasonDeclined {
+		t.Errorf("%+v", end)
+	}
+	refused(t, w.Do(w.B, session.Hang{}), session.CodeLocal)
+}
+
+// What is not listed for a phase has no effect.
+func TestOutOfPhase(t *testing.T) {
+	w := pair(t)
+	before := state(t, w.B)
+	for name, o := range map[string]wire.Object{
+		"a second open":     &wire.SessionOpen{Head: head(w), RequestID: "r-9", Initiator: "x", MaxDepth: wire.DepthSession, Profile: "core"},
+		"an accept":         &wire.SessionAccept{Head: head(w), RequestRef: "r-1", Responder: "x", MaxDepth: wire.DepthSession, Profile: "core"},
+		"an answer":         &wire.CompatibilityResponse{Head: head(w), RequestRef: "r-1", Results: []wire.Outcome{{ClaimID: "c", Key: "k", Result: wire.Compatible}}, SessionStatus: wire.StatusPotential},
+		"a value":           &wire.DisclosureResponse{Head: head(w), RequestRef: "r-1", Attribute: "deep", Status: wire.Granted, Value: jcs.Raw(`1`)},
+		"a consent":         &wire.ConsentResponse{Head: head(w), RequestRef: "r-1", Status: wire.Granted, GrantedScope: []string{"x"}},
+		"another session":   &wire.SessionClose{Head: wire.Head{SessionID: "other", ExpiresAt: w.Now.Add(time.Hour)}, Reason: wire.ReasonUnspecified},
+		"no session at all": &wire.DiscoveryProjection{ExpiresAt: w.Now.Add(time.Hour), ProjectionID: "p", Endpoint: "https://one.example", Domains: []string{"x"}},
+	} {
+		out, err := inject(t, w, w.B, o)
+		if err == nil || len(out) > 0 || state(t, w.B) != before {
+			t.Errorf("%s: %v %v", name, out, err)
+		}
+	}
+	w = qualified(t)
+	out, err := inject(t, w, w.A, &wire.Opportunity{Head: head(w), EvaluatedDimensions: 1, CompatibleDimensions: 1})
+	if end := only[*wire.SessionClose](t, out, err); end.Reason != wire.ReasonUnspecified {
+		t.Errorf("%s: the responder emits no Opportunity", end.Reason)
+	}
+}
+
 func TestHeldAskIsSilent(t *testing.T) {
 	w := pair(t)
 	w.B.Interest.Authority[gidp.Probe] = gidp.Approval

@@ -140,6 +140,8 @@ func (c *checker) authority() {
 
 func (c *checker) validity() {
 	switch {
+	case c.i.Profile != c.p.ID:
+		c.fail("GI-VALIDITY", "profile", "The interest is written for another profile.", "Check it against the profile that it names.")
 	case c.i.ExpiresAt.IsZero() || !c.i.ExpiresAt.After(c.i.NotBefore):
 		c.fail("GI-VALIDITY", "validity.expires_at", "The interest has no end after its beginning.", "Write an instant after not_before.")
 	case c.i.Origin != Stated && c.i.Origin != Inferred:

@@ -87,6 +87,7 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 		"commit":                     {"GI-AUTHORITY", report.Fail, func(i *Interest) { i.Authority[gidp.Commit] = gidp.Approval }},
 		"no end":                     {"GI-VALIDITY", report.Fail, func(i *Interest) { i.ExpiresAt = time.Time{} }},
 		"no origin":                  {"GI-VALIDITY", report.Fail, func(i *Interest) { i.Origin = "" }},
+		"another profile":            {"GI-VALIDITY", report.Fail, func(i *Interest) { i.Profile = "other" }},
 		"no lineage":                 {"GI-VALIDITY", report.Fail, func(i *Interest) { i.Lineage = "" }},
 		"held decoy":                 {"GI-DECOY", report.Fail, func(i *Interest) { i.Policy.Decoys = []string{"note"} }},
 		"never without decoys":       {"GI-DECOY", report.Warning, func(i *Interest) { i.Policy.Entries["note"] = gidp.Entry{"": gidp.Never} }},

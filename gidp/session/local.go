@@ -230,6 +230,9 @@ func (r *run) hang(e Hang) *Refusal {
 	if r.st.Phase == None || r.st.Phase == Closed {
 		return local("S-60", "there is no open session")
 	}
+	if e.RequestRef != "" && e.RequestRef != r.st.Recv.ID && !slices.ContainsFunc(r.st.AsksIn, func(a Ask) bool { return a.ID == e.RequestRef }) {
+		return local("C-10", "no request of the peer waits for this answer")
+	}
 	reason := e.Reason
 	if reason == "" {
 		reason = wire.ReasonUnspecified
