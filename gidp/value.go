@@ -202,8 +202,10 @@ func parseInterval(raw jcs.Raw) (Interval, bool) {
 	return out, true
 }
 
-// reaches reports whether the interval goes up to v; above, whether it begins at v or below.
+// upTo reports whether the interval reaches v from below.
 func (i Interval) upTo(v *big.Rat) bool { return i.Max == nil || i.Max.Cmp(v) >= 0 }
+
+// from reports whether the interval begins at v or below it.
 func (i Interval) from(v *big.Rat) bool { return i.Min == nil || i.Min.Cmp(v) <= 0 }
 
 // rat is an integer as an exact number.

@@ -17,13 +17,12 @@ type View struct {
 
 // Attribute is one key of a View.
 type Attribute struct {
-	Holding    Holding // nil: the attribute is held, and nothing of it is evaluated
-	Class      Class   // towards this counterparty
-	Held       bool    // false for a decoy, which has a class and no value
-	Member     bool    // the peer belongs to the trust domain of a Network attribute
-	Reciprocal bool    // released only once the peer has disclosed the same attribute
-	Verify     []string
-	// Verify names the credentials, by opaque references, that the peer has to show before the release.
+	Holding    Holding  // nil: the attribute is held, and nothing of it is evaluated
+	Class      Class    // towards this counterparty
+	Held       bool     // false for a decoy, which has a class and no value
+	Member     bool     // the peer belongs to the trust domain of a Network attribute
+	Reciprocal bool     // released only once the peer has disclosed the same attribute
+	Verify     []string // credentials, by opaque references, that the peer has to show before the release
 }
 
 // Contingency is what a session may say of the interest's conditional_on (§14.6). Names are empty unless the class lets them be transmitted at all.

@@ -188,7 +188,7 @@ func (r *run) answerSlot(s Slot, v verdict) {
 	r.note(Effect{Kind: kind, Ref: s.ID, Key: s.Attribute, Action: s.Action, Scope: s.Scope, Deadline: s.Deadline - margin(s.Life), Row: v.row})
 }
 
-// grantConsent records a consent of ours and advances the phase if it was asked for after qualification (S-34, S-35).
+// grantConsent records a consent of either side, and advances the phase if it was asked for after qualification (S-34, S-35).
 func (r *run) grantConsent(by Side, s Slot, scope []string, principal bool) {
 	r.st.Grants = append(r.st.Grants, Grant{By: by, Action: s.Action, Scope: append([]string{}, scope...), Phase: s.Phase, Principal: principal})
 	if r.st.Phase == Qualified && s.Phase.qualified() {

@@ -114,14 +114,14 @@ type State struct {
 	Depth      wire.Depth     `json:"depth"`
 	Features   []wire.Feature `json:"features"`
 	EndsAt     int64          `json:"ends_at"`
-	Issued     int            `json:"issued"`     // own requests so far
-	PeerIDs    []string       `json:"peer_ids"`   // request ids of the peer
-	Sent       Slot           `json:"sent"`       // our outstanding request
-	Recv       Slot           `json:"recv"`       // the peer's
-	AsksOut    []Ask          `json:"asks_out"`   // ours
-	AsksIn     []Ask          `json:"asks_in"`    // the peer's that are held
-	Props      []Proposition  `json:"props"`      // in the order in which they were asked
-	Grants     []Grant        `json:"grants"`     //
+	Issued     int            `json:"issued"`   // own requests so far
+	PeerIDs    []string       `json:"peer_ids"` // request ids of the peer
+	Sent       Slot           `json:"sent"`     // our outstanding request
+	Recv       Slot           `json:"recv"`     // the peer's
+	AsksOut    []Ask          `json:"asks_out"` // ours
+	AsksIn     []Ask          `json:"asks_in"`  // the peer's that are held
+	Props      []Proposition  `json:"props"`    // in the order in which they were asked
+	Grants     []Grant        `json:"grants"`
 	Vote       wire.Status    `json:"vote"`       // initiator: the responder's last report; responder: its own
 	Requires   []string       `json:"requires"`   // next.requires of the peer's last response
 	Stated     []string       `json:"stated"`     // contingencies ever stated by the peer; responder: its own latest list

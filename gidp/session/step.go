@@ -160,7 +160,7 @@ func (r *run) closeLife() int64 {
 	return max(r.st.EndsAt, r.now+int64(r.env.Config.AskLife/time.Second))
 }
 
-// propositions that count: answered ones, each until it is superseded.
+// standing visits the propositions that count: each until it is superseded.
 func (r *run) standing(visit func(*Proposition)) {
 	for i := range r.st.Props {
 		if !r.st.Props[i].Withdrawn {
@@ -207,7 +207,7 @@ func (r *run) entry() bool {
 	return r.env.Config.literal&ignoreUnanswered != 0 || len(r.st.AsksOut)+len(r.st.AsksIn) == 0
 }
 
-// Status is what this side reports (sec. 5.1). closed is local: it is never sent.
+// status is what this side reports (sec. 5.1). closed is local: it is never sent.
 func (r *run) status() wire.Status {
 	switch {
 	case r.st.contradicted():
