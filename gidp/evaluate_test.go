@@ -49,15 +49,6 @@ func questions(n int64) (out []wire.Claim) {
 	return out
 }
 
-// truth is what a holder of the value itself would say to a claim; "" where the claim does not fit.
-func truth(value string, c wire.Claim) wire.Result {
-	v, err := ParseValue(jcs.Raw(value))
-	if err != nil {
-		panic(err)
-	}
-	return Open{Value: v}.answer(c)
-}
-
 // secret makes the holding and the value of a secret.
 type secret struct {
 	holding Holding
@@ -68,13 +59,18 @@ type secret struct {
 func replies(secrets []secret, claims []wire.Claim) (distinct, untruthful int) {
 	seen := map[string]bool{}
 	for _, s := range secrets {
+		value, err := ParseValue(jcs.Raw(s.value))
+		if err != nil {
+			panic(err)
+		}
+		held := Open{Value: value}
 		v := View{Attributes: map[string]Attribute{"k": {Holding: s.holding, Held: true}}}
 		var transcript strings.Builder
-		for _, c := range claims {
-			out, _ := Evaluate(v, nil, Query{Claims: []wire.Claim{c}, Allowed: wire.AllResults()})
-			got := out[0].Result
+		out, _ := Evaluate(v, nil, Query{Claims: claims, Allowed: wire.AllResults()})
+		for i, c := range claims {
+			got := out[i].Result
 			transcript.WriteString(string(got[0:2]))
-			real := truth(s.value, c)
+			real := held.answer(c) // what a holder of the value itself would say
 			if got == wire.Compatible && real != wire.Compatible || got == wire.Incompatible && real != wire.Incompatible || got == wire.Conditionally && real != wire.Compatible {
 				untruthful++
 			}
