@@ -393,18 +393,17 @@ func (a *asking) recordWord(s subjects, r *result) []coverage.Reference {
 	return nil
 }
 
-// dimensionOf is variant when the records are one record and what is published as variants of it, else record.
+// dimensionOf is variant when each of the records is one record or published as a variant of it, else record. The record itself need not be among them.
 func (a *asking) dimensionOf(records []int) string {
 	family := func(parent coverage.Key) bool {
 		return !slices.ContainsFunc(records, func(i int) bool { return a.keyOf(i) != parent && !a.variantOf(i, parent) })
 	}
-	among := func(parent coverage.Key) bool { i, ok := a.record[parent]; return ok && slices.Contains(records, i) }
 	first := a.keyOf(records[0])
 	if family(first) {
 		return "variant"
 	}
 	for _, l := range a.records[records[0]].Links { // the first record is the parent or a variant of it
-		if parent := (coverage.Key{Type: l.Type, ID: l.ID}); l.Rel == "variant_of" && among(parent) && family(parent) {
+		if parent := (coverage.Key{Type: l.Type, ID: l.ID}); l.Rel == "variant_of" && family(parent) {
 			return "variant"
 		}
 	}

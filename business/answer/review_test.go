@@ -74,3 +74,38 @@ func TestLimitOfReadings(t *testing.T) {
 		}
 	}
 }
+
+// Variants of one record are told apart as variants, also when the record itself states no value.
+func TestVariantIsAsked(t *testing.T) {
+	variant := []business.Link{{Rel: "variant_of", Type: "item", ID: "tent"}}
+	c, err := answer.Compile(answer.Snapshot{
+		Publication: &business.Publication{
+			Slug: "shop", Profile: business.Profile{DisplayName: "Shop", ContentLanguages: []string{"en"}},
+			Schema: jcs.Raw(`{"types":{"item":{}},"attributes":{"price":{"field":"price","kind":"money","currency":"EUR"}}}`),
+		},
+		Records: []business.Record{
+			{Type: "item", ID: "tent", Title: "Tent"},
+			{Type: "item", ID: "tent3", Title: "Tent for three", Attributes: jcs.Raw(`{"price":300}`), Links: variant},
+			{Type: "item", ID: "tent4", Title: "Tent for four", Attributes: jcs.Raw(`{"price":400}`), Links: variant},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(arguments string) *coverage.Outcome {
+		t.Helper()
+		out, err := c.Answer(coverage.Call{Tool: "ask", Handler: "knowledge.search", Arguments: jcs.Raw(arguments)}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	open := ask(`{"query":"How much is the tent?"}`)
+	if open.Coverage.Status != coverage.NeedsContext || open.Clarification.Missing[0].Name != "variant" || len(open.Clarification.Missing[0].Options) != 2 {
+		t.Fatalf("%+v %+v", open.Coverage.Status, open.Clarification)
+	}
+	bound := ask(`{"query":"How much is the tent?","bound":{"variant":"item/tent3"}}`)
+	if bound.Coverage.Status != coverage.Resolved || len(bound.Coverage.PublisherFacts) != 1 || string(bound.Coverage.PublisherFacts[0].Value) != "300" {
+		t.Errorf("%+v", bound.Coverage)
+	}
+}
