@@ -113,6 +113,7 @@ var brokenTools = []spoilt{
 		result["tools"] = append(result["tools"].([]any), object{"name": "delete-all"})
 	})},
 	{"XP-MANIFEST-004", "a name with a space", "", func(s *site) { s.pubs["shop"].Profile.Tools[0].Name = "ask me" }},
+	{"XP-IDENTITY-001", "nobody's record", "", enveloped(`"records":[{"type":"product"`, func(o object) { in(o, "result")["records"].([]any)[0].(object)["publisher"] = "" })},
 	{"XP-IDENTITY-001", "another record", "", enveloped(`"records":[{"type":"product"`, func(o object) { in(o, "result")["records"].([]any)[0].(object)["id"] = "other" })},
 	{"XP-COVERAGE-001", "a noun that nobody published", "", enveloped("Haben Sie", whole(""))},
 	{"XP-COVERAGE-001", "a title and more", "", func(s *site) {

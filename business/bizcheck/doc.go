@@ -64,7 +64,7 @@
 //	the word, alone and behind a title; as a record,       never resolved (XP-COVERAGE-001) and never denied (-007)
 //	  a field, an attribute
 //	the title of a record                                  not_covered on complete evidence contradicts the export (-005); no title resolved is told
-//	a record by its key                                    the same; the record that was asked for (XP-IDENTITY-001)
+//	a record by its key                                    the same; the record that was asked for, and, as in every answer, the name of its publisher (XP-IDENTITY-001)
 //	a field that a record states                           a warning where it is not_covered (-005)
 //	an attribute that the manifest states as false         resolved or partial, negative, asserted_false (-006)
 //	terms of a list, where there is one by a known name    affirmed when listed; outside the domain, or absent from an open list, neither affirmed nor denied (-007)

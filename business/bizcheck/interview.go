@@ -237,6 +237,7 @@ func (i *interview) look(r *reply) {
 	for _, name := range []string{"jwks_url", "revocation_url"} {
 		i.checkLocator(r.place, name, r.o.text(name))
 	}
+	i.checkRecords(r)
 	i.checkWord(r)
 	if r.status == "needs_context" || r.status == "not_covered" {
 		i.checkSecrets(r)
@@ -244,6 +245,16 @@ func (i *interview) look(r *reply) {
 	if i.genuine == nil || i.genuine.status != "resolved" && r.status == "resolved" {
 		if v, err := business.Verify(r.document, e); err == nil && v.Signature.Value == "valid" {
 			i.genuine = r
+		}
+	}
+}
+
+// checkRecords is XP-IDENTITY-001 for the records of an answer: each names its publisher, without whom its id is nobody's (X§4.1).
+func (i *interview) checkRecords(r *reply) {
+	for _, record := range r.o.object("result").objects("records") {
+		by := record.text("publisher")
+		if !i.expect(by == i.p.slug, "XP-IDENTITY-001", r.place, fmt.Sprintf("a record of the answer names the publisher %.80q", by), "name the publisher in every record") {
+			return
 		}
 	}
 }
