@@ -12,9 +12,16 @@ import (
 type part struct {
 	piece
 	inherited bool
-	negated   bool // a negation stands directly before it, function words and existence verbs apart
-	verbal    bool // of a negation: it negates the verb
-	moment    bool // of a state: with a time of day it may ask when the place opens or closes
+	negated   bool   // a negation stands directly before it, function words and existence verbs apart
+	verbal    bool   // of a negation: it negates the verb
+	opposite  bool   // of what is negated: the noun is, and the question asks for its opposite ("without parking")
+	moment    bool   // of a state: with a time of day it may ask when the place opens or closes
+	behind    string // the preposition directly before it, articles apart
+	aside     bool   // of a noun: a preposition makes it where or what for
+	off       bool   // of a place or time: a preposition before it does not say where or when
+	article   bool   // an article stands directly before it
+	acted     bool   // directly after the caller: it is what the caller does
+	trade     bool   // of a verb: it speaks of goods
 }
 
 // clause is one coordinated clause of a question.
@@ -30,6 +37,9 @@ type clause struct {
 	self     []piece
 	pronoun  bool   // it has the pronoun of a question: it is more than a noun
 	caller   bool   // its subject is the caller
+	business bool   // its subject is the business
+	modal    bool   // it asks what may be, not what is
+	equates  bool   // it has a copula
 	helped   bool   // it has an auxiliary that makes a verb of a state
 	bare     bool   // it has no function words but those that titles have too
 	reason   string // why a referring word in it has no antecedent: "" means that a record is missing
@@ -73,7 +83,7 @@ func (r *reader) clauses(o *cover) []clause {
 		case p.kind == language.KindSelf:
 			current.self = append(current.self, *p)
 		case p.kind != language.KindCourtesy:
-			current.parts = append(current.parts, part{piece: *p})
+			current.parts = append(current.parts, r.part(p, inside))
 		}
 		i = p.to
 	}
@@ -112,6 +122,7 @@ func (c *clause) absorb(o *clause, front bool) {
 		c.parts, c.loose, c.self = slices.Concat(c.parts, o.parts), slices.Concat(c.loose, o.loose), slices.Concat(c.self, o.self)
 	}
 	c.pronoun, c.caller, c.helped, c.bare = c.pronoun || o.pronoun, c.caller || o.caller, c.helped || o.helped, c.bare && o.bare
+	c.business, c.modal, c.equates = c.business || o.business, c.modal || o.modal, c.equates || o.equates
 }
 
 // listed reports whether a piece may be coordinated with another of its kind behind a preposition of its own.
@@ -128,6 +139,9 @@ func (c *clause) take(r *reader, i int) {
 	}
 	c.pronoun = c.pronoun || r.l.Subjects[t.Plain]
 	c.helped = c.helped || r.l.Auxiliaries[t.Plain]
+	c.business = c.business || r.l.Subjects[t.Plain] && !r.l.Callers[t.Plain]
+	c.modal = c.modal || r.l.Modals[t.Plain]
+	c.equates = c.equates || r.l.Copulas[t.Plain]
 	c.bare = c.bare && r.l.Links[t.Plain]
 	c.verbal = c.verbal || len(c.parts) == 0 && !r.l.Links[t.Plain]
 }
@@ -206,21 +220,76 @@ func (c *clause) negations(r *reader) {
 				continue
 			}
 			p.negated = true
+			next := &r.tokens[c.parts[i].to]
+			p.opposite = r.l.NounNegation[r.tokens[c.parts[i].from].Plain] || r.l.Prepositions[next.Plain] && r.filler(c.parts[i].to)
 			break
 		}
 	}
 }
 
-// verbs takes from the verbs of existence what they do not say when the caller is their subject ("can I sell you"), and marks the states that are verbs.
+// verbs takes from verbs what they do not say with this subject, and marks the states that are verbs.
 func (c *clause) verbs(r *reader) {
 	for i := range c.parts {
 		switch p := &c.parts[i]; {
-		case p.kind == language.KindVerb && c.caller && !r.l.Obtain[r.tokens[p.from].Plain]:
-			p.role &^= language.RoleExist
+		case p.kind == language.KindVerb:
+			w := r.tokens[p.from].Plain
+			if !c.offers(r.l, w) {
+				p.role &^= language.RoleExist
+			}
+			if c.caller && r.l.Lists[w] && !r.l.Customer[w] || c.business && r.l.Customer[w] {
+				p.role &^= language.RoleList | language.RoleOwn // "can I accept Visa", "do you pay by Visa"
+			}
 		case p.kind == language.KindState:
 			p.moment = c.helped || r.l.StateVerbs[r.tokens[p.from].Plain]
 		}
 	}
+}
+
+// offers reports whether a verb of existence says here what the business has: the caller may only obtain ("can I sell you"), nobody but the caller does ("do you
+// get"), what might be had is a wish ("could you have"), and what is sold may be gone.
+func (c *clause) offers(l *language.Language, verb string) bool {
+	switch {
+	case c.caller:
+		return l.Obtain[verb]
+	case l.Obtain[verb]:
+		return l.Exist[verb] && !c.modal
+	}
+	return !c.equates || !l.Finished[verb]
+}
+
+// part is a piece with what the words directly before it say about it.
+func (r *reader) part(p *piece, inside []*piece) part {
+	out := part{piece: *p, behind: r.behind(inside, p.from)}
+	w := out.behind
+	out.aside = w != "" && !r.l.Links[w] && !r.l.Comitatives[w]
+	switch out.kind {
+	case language.KindPlace:
+		out.off = w != "" && !r.l.Where[w]
+	case language.KindTime:
+		out.off = w != "" && !r.l.When[w]
+	default:
+		out.off = out.aside && !r.l.When[w]
+	}
+	if i := p.from - 1; i >= 0 && r.tokens[p.from].Breaks == 0 && inside[i] == nil && r.filler(i) {
+		before := r.tokens[i].Plain
+		out.article, out.acted = r.l.Links[before] && !r.l.Prepositions[before], r.l.Callers[before]
+	}
+	out.trade = p.kind == language.KindVerb && r.l.Trade[r.tokens[p.from].Plain]
+	return out
+}
+
+// behind is the preposition before token i, articles apart; "" when another piece or word stands there.
+func (r *reader) behind(inside []*piece, i int) string {
+	for ; i > 0 && r.tokens[i].Breaks == 0 && inside[i-1] == nil && r.filler(i-1); i-- {
+		w := r.tokens[i-1].Plain
+		if r.l.Prepositions[w] {
+			return w
+		}
+		if !r.l.Links[w] && !r.l.Definites[w] {
+			break
+		}
+	}
+	return ""
 }
 
 // noun reports whether a piece names a thing that can be a subject or be offered.

@@ -58,7 +58,7 @@ func TestConclude(t *testing.T) {
 			[]string{"Not answered yet", "The options are no answer", `which branch is meant: "Northgate" ["north"], "Southgate" ["south"]`}, []string{"Mo-Fr", canary, "states:"}},
 		{"a missing position", "branches.nearest", `{}`, 0, coverage.NeedsContext, []string{"your position, as latitude,longitude"}, []string{"m away"}},
 		{"nothing published", "knowledge.search", `{"query":"Do you rent yachts?","language":"de"}`, 0, coverage.NotCovered,
-			[]string{"could not be verified", "Whether the business offers it or not is not known", `asked in "de", published in "en"`}, []string{"states:", "does not offer", canary}},
+			[]string{"Not answered: nothing that \"Quay Tools\" (quay) publishes answers this.", "\nWhy:\n- ", "Whether the business offers it or not is not known", `asked in "de", published in "en"`}, []string{"states:", "does not offer", canary}},
 		{"a stale reading", "live.query", `{"stream":"free","subject":{"type":"tool","id":"drill"},"location":"north"}`, 2 * time.Minute, coverage.Partial,
 			[]string{`"free": "` + canary + ` 0", observed at 2026-03-02T08:58:00Z (stale: not what is so now)`, "Stale: a reading is older than the business itself allows (60 s)"}, nil},
 		{"a fresh reading", "live.query", `{"stream":"free","subject":{"type":"tool","id":"drill"},"location":"north"}`, time.Second, coverage.Resolved, []string{"observed at 2026-03-02T08:59:59Z"}, []string{"tale"}},

@@ -71,7 +71,7 @@ func (a *asking) answerCriterion(c *criterionAsked, r *result) error {
 			return err
 		}
 		r.shape = "S6"
-		p := &part{piece: piece{raw: string(c.Value)}, negated: !want}
+		p := &part{piece: piece{raw: string(c.Value)}, negated: !want, opposite: !want}
 		a.verdicts(s, r, true, a.byKeys([]string{c.Field}, p))
 	case "contains":
 		return c.fault("op", "contains asks about a list of the business; leave out type")
@@ -145,7 +145,7 @@ func (a *asking) businessCriterion(c *criterionAsked, r *result) error {
 				of = append(of, int32(n))
 			}
 		}
-		a.membership(r, c.Field, of, &part{piece: piece{raw: id}}, false)
+		a.membership(r, c.Field, of, &part{piece: piece{raw: id}})
 	case c.Op == "contains":
 		r.gap(coverage.Gap{Field: c.Field, Reason: coverage.ReasonNotPublished})
 	case c.Op == "is":

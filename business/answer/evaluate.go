@@ -463,8 +463,13 @@ func (a *asking) exists(as *assignment, r *result) {
 	if s.single {
 		verdict = coverage.VerdictUnknown
 	}
-	if p := s.span; !s.single && as.part(slotExist, slotTypeVerb) == nil && !p.inherited && (as.clause.caller || p.equated) {
-		verdict = coverage.VerdictUnknown // without a verb, what the caller may do and what something is are no questions about existence: "can I change tyres"
+	p := s.span
+	plain := as.part(slotExist, slotTypeVerb) == nil && !p.inherited && (as.clause.caller || p.equated)
+	verb := as.clause.helped && p.address && p.to == p.from+1
+	if !s.single && (plain || verb || p.aside) {
+		// Without a verb, what the caller may do and what something is are no questions about existence ("can I change tyres"), nor is what one word alone in
+		// the place of the verb says ("do you paint"), nor where or what for something is ("are you at the massage").
+		verdict = coverage.VerdictUnknown
 		a.gapAt(r, p.from, p.to, coverage.ReasonRelationNotPublished)
 	}
 	if s.typ != "" {

@@ -207,6 +207,9 @@ func (a *asking) when(as *assignment, p *place) (m moment, reason string) {
 		if m.date.Year == 0 {
 			m.date = nextDate(day.date, a.local(p))
 		}
+		if today := a.local(p); m.date.Year < today.Year() || m.date.Year == today.Year() && time.Date(m.date.Year, m.date.Month, m.date.Day, 23, 59, 59, 0, today.Location()).Before(today) {
+			return m, coverage.ReasonUnknownValue // the hours are those of now
+		}
 		if len(day.values) > 0 && weekdayOf(m.date) != time.Weekday(slices.Index(language.Weekdays, day.values[0])) {
 			return m, coverage.ReasonUnknownValue // the date is another day of the week
 		}
@@ -324,8 +327,8 @@ func (a *asking) stateOpen(as *assignment, p int, o opening, r *result) {
 			a.holiday(h, p, r)
 		}
 	}
-	if as.clause.caller {
-		a.gapAt(r, state.from, state.to, coverage.ReasonRelationNotPublished) // "can I open a shop at Harbour"
+	if as.clause.caller || as.clause.modal {
+		a.gapAt(r, state.from, state.to, coverage.ReasonRelationNotPublished) // "can I open a shop at Harbour", "could you open on Sunday"
 	} else if o.verdict == coverage.VerdictUnknown && value != nil && o.reason != "" {
 		word := as.part(slotDay, slotTime, slotState)
 		if o.moment.minute >= 0 && o.reason == coverage.ReasonRelationNotPublished {

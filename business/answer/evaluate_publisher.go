@@ -14,7 +14,10 @@ func (a *asking) profileAttribute(as *assignment, r *result) {
 		a.gapAt(r, p.from, p.to, coverage.ReasonRelationNotPublished)
 		return
 	}
-	a.profileVerdict(r, "S2", p.values[0], p, p.negated)
+	a.profileVerdict(r, "S2", p.values[0], p, p.negated && p.opposite)
+	if p.aside || p.acted || p.article && p.equated && as.part(slotExist) == nil {
+		a.gapAt(r, p.from, p.to, coverage.ReasonRelationNotPublished) // "are you in the sauna", "can I deliver", "are you a walk-in"
+	}
 }
 
 // profileVerdict states a yes/no attribute of the business.
@@ -56,14 +59,15 @@ func (a *asking) listTerm(as *assignment, r *result) {
 			of = append(of, t)
 		}
 	}
-	a.membership(r, list, of, p, p.negated)
-	if !as.named() {
+	a.membership(r, list, of, p)
+	noun, verb := as.part(slotListNoun), as.part(slotOwnVerb, slotListVerb, slotTypeVerb)
+	if !as.named() || noun != nil && verb == nil && as.clause.equates && noun.from > p.from { // "is BMW a brand"
 		a.gapAt(r, p.from, p.to, coverage.ReasonRelationNotPublished)
 	}
 }
 
 // membership says whether terms are in a list. Several terms under one word agree or are unknown.
-func (a *asking) membership(r *result, list string, of []int32, p *part, negated bool) {
+func (a *asking) membership(r *result, list string, of []int32, p *part) {
 	if span := a.asked(p); span != nil {
 		value, _ := jcs.Encode(span.Text)
 		r.criteria = append(r.criteria, coverage.Criterion{Field: list, Op: "contains", Value: value, Span: span})
@@ -84,9 +88,6 @@ func (a *asking) membership(r *result, list string, of []int32, p *part, negated
 		verdict = v
 	}
 	prop := coverage.Proposition{Clause: r.clause, Shape: "S3", Asked: a.asked(p), Subject: coverage.Subject{Publisher: a.publication.Slug}, Field: list, Op: "contains", RequestValue: a.text(p), Verdict: cmp.Or(verdict, coverage.VerdictUnknown), Match: p.match.String()}
-	if negated {
-		prop.Verdict = negate(verdict)
-	}
 	if verdict == coverage.VerdictUnknown || verdict == "" {
 		reason := coverage.ReasonNotPublished
 		if verdict == "" {

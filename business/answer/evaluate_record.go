@@ -320,7 +320,7 @@ func (a *asking) byKeys(keys []string, p *part) judging {
 					return coverage.VerdictUnknown
 				}
 			}
-			if p.negated {
+			if p.negated && p.opposite {
 				return negate(truth)
 			}
 			return truth
@@ -341,7 +341,7 @@ func (a *asking) boolOf(i int, keys []string, p *part) (coverage.Proposition, st
 		}
 	}
 	prop := coverage.Proposition{Asked: a.asked(p), Field: keys[0], PublisherValue: out.value, Verdict: out.truth}
-	if p.negated {
+	if p.negated && p.opposite {
 		prop.Verdict, prop.Op, prop.RequestValue = negate(out.truth), "is", "false"
 	}
 	return prop, out, coverage.ReasonNotPublished
@@ -360,7 +360,7 @@ func (a *asking) comparison(as *assignment, r *result) {
 
 // byComparison judges by a comparison with a field.
 func (a *asking) byComparison(field string, p *part) judging {
-	c := &comparing{Comparison: &p.compare}
+	c := &comparing{Comparison: &p.compare, vacant: p.compare.Free && p.to == p.from+1 && a.l.Vacant[a.tokens[p.from].Plain]}
 	return judging{
 		full: func(i int) (coverage.Proposition, stated, string) { return a.compared(i, field, "", p, c) },
 		brief: func(i int) string {
@@ -398,7 +398,11 @@ func (s *stated) compare(c *comparing) (verdict, reason string) {
 	case s.reading != nil && s.reading.stale():
 		return coverage.VerdictUnknown, coverage.ReasonStale
 	case s.status == coverage.VerdictPublished:
-		return s.span.judge(c)
+		verdict, reason = s.span.judge(c)
+		if verdict == coverage.VerdictFalse && c.vacant {
+			return coverage.VerdictUnknown, coverage.ReasonUnknownValue
+		}
+		return verdict, reason
 	case s.status == coverage.VerdictNotPublished:
 		return coverage.VerdictUnknown, coverage.ReasonNotPublished
 	}
@@ -413,7 +417,9 @@ func (a *asking) selection(as *assignment, r *result) {
 	}
 	var filters []judging
 	if p := as.part(slotBool); p != nil {
-		filters = append(filters, a.byBool(p))
+		kept := *p
+		kept.opposite = p.negated // "which rooms do not have a balcony" asks for those without
+		filters = append(filters, a.byBool(&kept))
 	}
 	if p := as.part(slotComparison); p != nil {
 		field := a.comparedField(as)

@@ -33,12 +33,21 @@ func (r *reader) oneNoun(e *entry, i, j int) bool {
 			return slices.ContainsFunc(r.found[i:k], func(f []known) bool { return slices.ContainsFunc(f, func(w known) bool { return w.word == e.head }) })
 		}
 	}
-	return r.inOrder(e, i, j) || r.doing(e, i) || !r.addressed(i) && !r.equated(i)
+	return r.inOrder(e, i, j) || r.doing(e, i, j) || !r.addressed(i) && !r.equated(i)
 }
 
-// doing reports whether token i stands in the place of a verb and is the head of a title as it is written: "do you repair glasses" asks for a glasses repair.
-func (r *reader) doing(e *entry, i int) bool {
-	return r.addressed(i) && slices.ContainsFunc(r.found[i], func(f known) bool { return f.exact && f.word == e.head })
+// doing reports whether token i stands in the place of a verb and is the head of a title as it is written: "do you repair glasses" asks for a glasses repair. The
+// other words are as written too: "do you paint walls" asks for no wall paint.
+func (r *reader) doing(e *entry, i, j int) bool {
+	if !r.addressed(i) || !slices.ContainsFunc(r.found[i], func(f known) bool { return f.exact && f.word == e.head }) {
+		return false
+	}
+	for k := i; k < j; k++ {
+		if !r.filler(k) && !slices.ContainsFunc(r.found[k], func(f known) bool { return f.exact && slices.Contains(e.set, f.word) }) {
+			return false
+		}
+	}
+	return true
 }
 
 // inOrder reports whether the content words of a window stand in the order in which the entry has them.

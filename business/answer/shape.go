@@ -68,12 +68,12 @@ var shapes = []shape{
 	{"S4", []group{someOf(4, slotScoped), one(slotRecord, slotAnaphor), optional(slotPlace), optional(slotPlaceNoun), optional(slotSelector)}, nil},
 	{"S5", []group{someOf(4, slotPlaceField), upTo(2, slotPlace), upTo(2, slotPlaceNoun), optional(slotSelector), optional(slotFieldVerb)}, fitsFieldVerb},
 	{"S5", []group{someOf(3, slotHoursField), upTo(2, slotPlace), upTo(2, slotPlaceNoun), optional(slotSelector), optional(slotDay), optional(slotTime), optional(slotHoliday)}, nil},
-	{"S5", []group{one(slotState), upTo(2, slotPlace), upTo(2, slotPlaceNoun), optional(slotDay), optional(slotTime), optional(slotHoliday), optional(slotExist)}, nil},
+	{"S5", []group{one(slotState), upTo(2, slotPlace), upTo(2, slotPlaceNoun), optional(slotDay), optional(slotTime), optional(slotHoliday), optional(slotExist)}, fitsState},
 	{"S3", []group{one(slotTerm), optional(slotListNoun), optional(slotOwnVerb, slotListVerb, slotTypeVerb), optional(slotNegation)}, (*Compiled).fitsList},
 	{"S11", []group{one(slotSelector), one(slotType), optional(slotExist), optional(slotBool), optional(slotComparison), optional(slotField), optional(slotFieldVerb), optional(slotNegation)}, (*Compiled).fitsComparison},
 	{"S9", []group{one(slotNearest, slotDistance), someOf(2, slotPlaceNoun), optional(slotSelector), optional(slotExist)}, nil},
-	{"S1", []group{one(slotRecord, slotType), optional(slotExist, slotTypeVerb), optional(slotNegation)}, fitsVerbNegation},
-	{"S2", []group{one(slotProfile), optional(slotExist, slotTypeVerb), optional(slotNegation)}, fitsNegation},
+	{"S1", []group{one(slotRecord, slotType), optional(slotExist, slotTypeVerb), optional(slotNegation)}, (*Compiled).fitsExistence},
+	{"S2", []group{one(slotProfile), optional(slotExist, slotTypeVerb), optional(slotNegation)}, (*Compiled).fitsProfile},
 	{"S10", []group{one(slotListNoun), optional(slotSelector), optional(slotOwnVerb, slotListVerb)}, fitsNoun},
 }
 
@@ -261,16 +261,30 @@ func (a *assignment) release(s slot) {
 	delete(a.filled, s)
 }
 
-// fitsNegation keeps a negation only where it negates the attribute.
+// fitsNegation keeps a negation only where it negates the attribute. A negated verb says of one of several records that it is not so, or of none that it is.
 func fitsNegation(_ *Compiled, a *assignment) bool {
-	if p := a.part(slotBool, slotProfile, slotTerm); a.part(slotNegation) != nil && (p == nil || !p.negated) {
+	p := a.part(slotBool, slotProfile)
+	if a.part(slotNegation) != nil && (p == nil || !p.negated || !p.opposite && a.part(slotType) != nil && a.part(slotSelector) == nil) {
 		a.release(slotNegation)
 	}
 	return true
 }
 
-// fitsVerbNegation keeps a negation of the verb: it does not change whether something exists.
-func fitsVerbNegation(_ *Compiled, a *assignment) bool {
+// fitsProfile leaves out a verb of trade: what a business has itself is no goods.
+func (c *Compiled) fitsProfile(a *assignment) bool {
+	if v := a.part(slotExist); v != nil && v.trade {
+		a.release(slotExist)
+	}
+	return fitsNegation(c, a)
+}
+
+// fitsExistence keeps a negation of the verb: it does not change whether something exists. A type word as a verb is said of records of that type: a drill is no
+// service, and "do you service drills" does not ask whether there are any.
+func (c *Compiled) fitsExistence(a *assignment) bool {
+	p, v := a.part(slotRecord, slotType), a.part(slotTypeVerb)
+	if v != nil && a.part(slotRecord) != nil && slices.ContainsFunc(p.targets, func(t int32) bool { return !slices.Contains(v.values, c.records[t].Type) }) {
+		a.release(slotTypeVerb)
+	}
 	if n := a.part(slotNegation); n != nil && !n.verbal {
 		a.release(slotNegation)
 	}
@@ -279,6 +293,9 @@ func fitsVerbNegation(_ *Compiled, a *assignment) bool {
 
 // fitsPresence needs a location only where presence is stated per location.
 func (c *Compiled) fitsPresence(a *assignment) bool {
+	if p := a.part(slotPlace); p != nil && p.off {
+		a.release(slotPlace)
+	}
 	if !c.scopedField(a.part(slotPresence).values[0]) {
 		a.release(slotPlace)
 		a.release(slotPlaceNoun)
@@ -286,8 +303,23 @@ func (c *Compiled) fitsPresence(a *assignment) bool {
 	return true
 }
 
+// fitsState keeps a day and a time only where they say when ("open to 8:00" says until when), and a verb only where it is one ("open to offers").
+func fitsState(_ *Compiled, a *assignment) bool {
+	for _, s := range []slot{slotDay, slotTime} {
+		if p := a.part(s); p != nil && p.off {
+			a.release(s)
+		}
+	}
+	if v := a.part(slotExist); v != nil && v.aside {
+		a.release(slotExist)
+	}
+	return true
+}
+
 // fitsAvailable licenses a record at a location only where the schema says so (XP-IDENTITY-008).
-func (c *Compiled) fitsAvailable(*assignment) bool { return c.scopedField("available") }
+func (c *Compiled) fitsAvailable(a *assignment) bool {
+	return c.scopedField("available") && !a.part(slotPlace).off
+}
 
 // fitsFieldVerb keeps a verb of a field only beside that field.
 func fitsFieldVerb(_ *Compiled, a *assignment) bool {
@@ -312,6 +344,9 @@ func (c *Compiled) fitsComparison(a *assignment) bool {
 		return fitsNegation(c, a)
 	}
 	field := c.comparedField(a)
+	if field == "duration" && p.behind != "" && a.part(slotExist) != nil {
+		return false // "can I get a massage in under an hour" may ask when it starts
+	}
 	if field == "" || p.compare.Free && a.part(slotExist, slotType, slotSelector) != nil {
 		return false // "do you have a free room", "which rooms are free" may ask whether one is vacant
 	}
@@ -369,7 +404,9 @@ func (c *Compiled) fieldOfUnit(v language.Literal) string {
 
 // fitsList needs one list. See named for what a whole question about it needs besides.
 func (c *Compiled) fitsList(a *assignment) bool {
-	fitsNegation(c, a)
+	if p := a.part(slotTerm); a.part(slotNegation) != nil && (!p.negated || p.opposite) {
+		a.release(slotNegation) // "can I pay without cash" asks for something else
+	}
 	if a.part(slotListNoun) == nil {
 		a.release(slotListVerb)
 	}

@@ -50,7 +50,7 @@ func kindsOfPieces() (names []string, pieces map[string]part) {
 	pieces = map[string]part{
 		"record": {piece: piece{kind: language.KindRecord, targets: []int32{0}}}, "type": {piece: piece{kind: language.KindType, values: []string{"service"}}},
 		"type-verb": {piece: piece{kind: language.KindType, values: []string{"service"}, address: true}}, "anaphor": {piece: piece{kind: language.KindAnaphor}},
-		"profile": {piece: piece{kind: language.KindProfile, values: []string{"parking"}}, negated: true}, "bool": {piece: piece{kind: language.KindBool, values: []string{"warranty"}}, negated: true},
+		"profile": {piece: piece{kind: language.KindProfile, values: []string{"parking"}}, negated: true, opposite: true}, "bool": {piece: piece{kind: language.KindBool, values: []string{"warranty"}}, negated: true, opposite: true},
 		"term": {piece: piece{kind: language.KindTerm, targets: []int32{0}}, negated: true}, "list-noun": {piece: piece{kind: language.KindListNoun, values: []string{"cards"}}},
 		"exist": {piece: piece{kind: language.KindVerb, role: language.RoleExist}}, "own-verb": {piece: piece{kind: language.KindVerb, role: language.RoleOwn, values: []string{"cards"}}},
 		"list-verb": {piece: piece{kind: language.KindVerb, role: language.RoleList}}, "field-verb": {piece: piece{kind: language.KindVerb, role: language.RoleField, values: []string{"field:price"}}},

@@ -299,6 +299,7 @@ type comparing struct {
 	a, b      amount
 	fitsA     bool // a converts
 	fitsB     bool
+	vacant    bool // the word may ask whether the thing is vacant ("is the double room free"): it is no denial of a price of nothing
 }
 
 // in converts the literals to a unit.

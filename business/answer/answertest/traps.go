@@ -103,8 +103,12 @@ func turned(w *World, lang string) []*Question {
 			if a.lang != lang {
 				continue
 			}
-			t := boolOf(it.record, a.key).not()
-			for _, frame := range []string{"Do you have {} with no ATTR?", "Is there {} that has no ATTR?", "Does {} not have ATTR?", "Is ATTR not in {}?"} {
+			t := boolOf(it.record, a.key)
+			for _, frame := range []string{"Do you have {} with no ATTR?", "Is there {} that has no ATTR?", "Is ATTR not in {}?"} {
+				before, after := split(strings.ReplaceAll(frame, "ATTR", a.name))
+				out = append(out, judged(w, "record x negated "+frame, lang, before, it.name, after, t.not()))
+			}
+			for _, frame := range []string{"Does {} not have ATTR?", "Doesn't {} have ATTR?"} { // a negated verb does not turn the fact around
 				before, after := split(strings.ReplaceAll(frame, "ATTR", a.name))
 				out = append(out, judged(w, "record x negated "+frame, lang, before, it.name, after, t))
 			}

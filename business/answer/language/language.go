@@ -26,6 +26,17 @@ type Language struct {
 	Definites    map[string]bool
 	StateVerbs   map[string]bool // states that are verbs
 	Auxiliaries  map[string]bool // make verbs of states
+	Comitatives  map[string]bool
+	Where        map[string]bool // prepositions of a place
+	When         map[string]bool // prepositions of a time
+	Modals       map[string]bool
+	Exist        map[string]bool // verbs of existence, whoever is their subject
+	Trade        map[string]bool // those that speak of goods
+	Finished     map[string]bool // those that are over behind a copula
+	Lists        map[string]bool // list verbs
+	Customer     map[string]bool // list verbs of the caller
+	NounNegation map[string]bool
+	Vacant       map[string]bool // words for free that may mean vacant
 
 	folder  *strings.Replacer   // nil when no mark may be left out
 	phrases map[string][]Phrase // by their first word, longest first
@@ -61,6 +72,10 @@ func New(p *Pack) *Language {
 	l.Subjects, l.NameCues, l.And = l.set(p.Subjects), l.set(p.NameCues), l.set(p.Conjunctions.And)
 	l.Prepositions, l.Callers, l.Obtain = l.set(p.Prepositions), l.set(p.Callers), l.set(p.ObtainVerbs)
 	l.Copulas, l.Definites, l.StateVerbs, l.Auxiliaries = l.set(p.Copulas), l.set(p.Definites), l.set(p.States.Verbs), l.set(p.States.Auxiliaries)
+	l.Comitatives, l.Where, l.When, l.Modals = l.set(p.Comitatives), l.set(p.PlacePrepositions), l.set(p.Clock.At), l.set(p.Modals)
+	l.Exist, l.Trade, l.Finished = l.set(p.ExistVerbs), l.set(p.TradeVerbs), l.set(p.FinishedVerbs)
+	l.Vacant = l.set(p.VacantWords)
+	l.Lists, l.Customer, l.NounNegation = l.set(p.ListVerbs), l.set(p.CustomerVerbs), l.set(p.NounNegations)
 	for _, literal := range keysOf(p.Numbers) {
 		for _, w := range p.Numbers[literal] {
 			l.numbers[l.Fold(w)] = literal
@@ -89,6 +104,11 @@ func (l *Language) addPhrases() {
 	each(p.Fields, func(k string) Mark { return Mark{Kind: KindField, Value: k} })
 	each(p.FieldVerbs, func(k string) Mark { return Mark{Kind: KindVerb, Role: RoleField, Value: k} })
 	add(Mark{Kind: KindVerb, Role: RoleExist}, p.ExistVerbs...)
+	for _, w := range p.ObtainVerbs {
+		if !slices.Contains(p.ExistVerbs, w) {
+			add(Mark{Kind: KindVerb, Role: RoleExist}, w)
+		}
+	}
 	add(Mark{Kind: KindVerb, Role: RoleList}, p.ListVerbs...)
 	add(Mark{Kind: KindState, Value: "open"}, p.States.Open...)
 	add(Mark{Kind: KindState, Value: "closed"}, p.States.Closed...)
@@ -275,6 +295,7 @@ func (p *Pack) phrases() iter.Seq[string] {
 		p.FunctionWords, p.Prepositions, p.ForbiddenFunctionWords, p.Courtesies, p.Links, p.Subjects, p.Selectors, p.LocationNouns, p.ExistVerbs, p.ListVerbs, p.States.Open,
 		p.States.Closed, p.Nearest, p.FreeWords, p.Negations, p.Conjunctions.And, p.Conjunctions.Or, p.Anaphora, p.Holidays, p.WhUnsupported, p.NameCues,
 		p.Clock.Morning, p.Clock.Afternoon, p.Clock.Hour, p.LegalSuffixes, p.Callers, p.ObtainVerbs, p.Copulas, p.Definites, p.States.Verbs, p.States.Auxiliaries,
+		p.Comitatives, p.PlacePrepositions, p.Clock.At, p.Modals, p.TradeVerbs, p.FinishedVerbs, p.CustomerVerbs, p.NounNegations, p.VacantWords,
 	}
 	lists = append(lists, p.Months...)
 	maps := []map[string][]string{p.Fields, p.FieldVerbs, p.Weekdays, p.RelativeDates, p.Numbers, p.Units, p.Currencies, p.ContentAlways, p.Taxonomies}

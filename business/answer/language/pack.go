@@ -25,6 +25,10 @@ type Pack struct {
 	FunctionWords []string `json:"function_words"`
 	// Prepositions are the function words that attach what follows to what stands beside it: a part of a question that starts with one is no clause of its own.
 	Prepositions []string `json:"prepositions"`
+	// Comitatives are the prepositions that only add what follows ("with parking"). Behind any other a noun is where, when or what for, and not what is asked.
+	Comitatives []string `json:"comitatives"`
+	// PlacePrepositions are those that say where something is.
+	PlacePrepositions []string `json:"place_prepositions"`
 	// CoreFunctionWords stay function words even where a record title contains them (articles, and, of, in); a subset of FunctionWords and conjunctions.
 	CoreFunctionWords []string `json:"core_function_words"`
 	// ForbiddenFunctionWords are generic nouns and content verbs that must never become function words; the lint fails when one does.
@@ -36,9 +40,11 @@ type Pack struct {
 	// Subjects are the pronouns after which a type word is a verb ("do you service Audi").
 	Subjects []string `json:"subjects"`
 	// Callers are the function words that make the caller the subject ("can I"). A verb of existence then says what the business offers only when it is one of
-	// ObtainVerbs: "can I get", not "can I sell you".
+	// ObtainVerbs: "can I get", not "can I sell you". One that is no verb of existence besides asks nothing of others ("do you get wifi").
 	Callers     []string `json:"callers"`
 	ObtainVerbs []string `json:"obtain_verbs"`
+	// Modals are the function words that make a wish or a plan of having and opening: "could you have a pool", "can you open on Sunday".
+	Modals []string `json:"modals"`
 	// Copulas are the function words that say what something is: "is the room double" is no question about whether there is a double room.
 	Copulas []string `json:"copulas"`
 	// Definites are the function words before which a category word means this business: "the hotel", "your hotel".
@@ -48,7 +54,13 @@ type Pack struct {
 
 	LocationNouns []string `json:"location_nouns"` // branch, store: only of shapes S5, S8 and S9; content elsewhere
 	ExistVerbs    []string `json:"exist_verbs"`    // have, offer, there is: in all their forms
-	ListVerbs     []string `json:"list_verbs"`     // accept, take, pay by: only beside a noun of the list; content elsewhere
+	// TradeVerbs are the verbs of existence that speak of goods: they say nothing of what a business has itself ("do you sell parking").
+	TradeVerbs []string `json:"trade_verbs"`
+	// FinishedVerbs are forms of them that say behind a copula that it is over: "is the drill sold".
+	FinishedVerbs []string `json:"finished_verbs"`
+	ListVerbs     []string `json:"list_verbs"` // accept, take, pay by: only beside a noun of the list; content elsewhere
+	// CustomerVerbs are the list verbs whose subject is the caller, who pays; of the others it is the business, which accepts.
+	CustomerVerbs []string `json:"customer_verbs"`
 	// Fields are the phrases per canonical field: price, duration, stock, available, hours, phone, email, address.
 	Fields map[string][]string `json:"fields"`
 	// FieldVerbs name a field only beside its phrase or a comparison on it ("how long does it take", "costs less than 50 EUR"): price, duration.
@@ -60,7 +72,11 @@ type Pack struct {
 	// Comparators are phrases by operator (lt, le, gt, ge, between), then by the field they imply; "" implies none ("under" against "cheaper than").
 	Comparators map[string]map[string][]string `json:"comparators"`
 	FreeWords   []string                       `json:"free_words"` // costs nothing
-	Negations   []string                       `json:"negations"`  // not, no, without
+	// VacantWords are those of FreeWords that may ask whether something is vacant.
+	VacantWords []string `json:"vacant_words"`
+	Negations   []string `json:"negations"` // not, no, without
+	// NounNegations are those that ask for the opposite of a noun. Any other negates the verb, and "don't you have" asks what "do you have" asks.
+	NounNegations []string `json:"noun_negations"`
 	// Conjunctions coordinate clauses; "and" also closes "between A and B".
 	Conjunctions Conjunctions `json:"conjunctions"`
 	Anaphora     []string     `json:"anaphora"` // it, that one: refer to something said before
@@ -105,8 +121,10 @@ type Conjunctions struct {
 }
 
 // Clock says how a time of day is written: 17:30 is always read; Separators adds others (17.30, 17h30), Morning and Afternoon are the endings of a twelve-hour
-// clock (9 am), Hour the words behind a bare hour of the twenty-four-hour clock (9 Uhr, 9 h).
+// clock (9 am), Hour the words behind a bare hour of the twenty-four-hour clock (9 Uhr, 9 h). At are the prepositions behind which a time or day says when:
+// "open to 9:00" says until when.
 type Clock struct {
+	At         []string `json:"at"`
 	Separators []string `json:"separators"`
 	Morning    []string `json:"morning"`
 	Afternoon  []string `json:"afternoon"`

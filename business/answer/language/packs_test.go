@@ -132,9 +132,19 @@ func TestFunctionWordsHaveNoContent(t *testing.T) {
 // What narrows a list of the pack stands in that list: a form that stood only here would never be read.
 func TestNarrowingWordsAreKnown(t *testing.T) {
 	for name, l := range shippedPacks(t) {
-		for _, w := range l.Pack.ObtainVerbs {
-			if !slices.Contains(l.Pack.ExistVerbs, w) {
-				t.Errorf("%s: %q of obtain_verbs is not in exist_verbs", name, w)
+		p := l.Pack
+		for _, n := range []struct {
+			list       string
+			words, all []string
+		}{
+			{"trade_verbs", p.TradeVerbs, p.ExistVerbs}, {"finished_verbs", p.FinishedVerbs, p.ExistVerbs}, {"customer_verbs", p.CustomerVerbs, p.ListVerbs},
+			{"noun_negations", p.NounNegations, p.Negations}, {"vacant_words", p.VacantWords, p.FreeWords}, {"modals", p.Modals, p.FunctionWords},
+			{"comitatives", p.Comitatives, p.Prepositions}, {"place_prepositions", p.PlacePrepositions, p.Prepositions}, {"at", p.Clock.At, p.Prepositions},
+		} {
+			for _, w := range n.words {
+				if !slices.Contains(n.all, w) {
+					t.Errorf("%s: %q of %s narrows nothing", name, w, n.list)
+				}
 			}
 		}
 		for _, w := range l.Pack.States.Verbs {
