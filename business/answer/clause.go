@@ -265,6 +265,8 @@ func (r *reader) part(p *piece, inside []*piece) part {
 	switch out.kind {
 	case language.KindPlace:
 		out.off = w != "" && !r.l.Where[w]
+	case language.KindTerm:
+		out.aside = out.aside && !r.l.Manner[w]
 	case language.KindTime:
 		out.off = w != "" && !r.l.When[w]
 	default:

@@ -144,6 +144,9 @@ func (a *asking) statePlace(as *assignment, p int, field string, r *result) {
 	if h := as.part(slotHoliday); h != nil && value != nil {
 		a.holiday(h, p, r)
 	}
+	if h := as.part(slotHoursField, slotPlaceField); h != nil && h.pair >= 0 && field == "hours" && as.clause != nil && (as.clause.caller || as.clause.modal) {
+		a.gapAt(r, h.from, h.to, coverage.ReasonRelationNotPublished) // "when could you open"
+	}
 	if t := as.part(slotTime); t != nil {
 		a.gapAt(r, t.from, t.to, coverage.ReasonRelationNotPublished) // a time of day asks whether, not when
 	}
@@ -187,6 +190,7 @@ func (a *asking) when(as *assignment, p *place) (m moment, reason string) {
 		if raw, bound := a.request.bound["date"]; bound {
 			m.date, _ = parseDate(raw)
 			a.request.taken["date"] = true
+			return m, a.past(m.date, p)
 		}
 		return m, ""
 	case day == nil:
@@ -197,9 +201,9 @@ func (a *asking) when(as *assignment, p *place) (m moment, reason string) {
 			a.request.taken["date"] = true
 			if d, ok := parseDate(raw); ok && weekdayOf(d) == m.weekday {
 				m.date, m.byDay = d, false
-			} else {
-				a.request.refuse("date")
+				return m, a.past(d, p)
 			}
+			a.request.refuse("date")
 		}
 		return m, ""
 	case day.kind == language.KindDate:
@@ -207,8 +211,8 @@ func (a *asking) when(as *assignment, p *place) (m moment, reason string) {
 		if m.date.Year == 0 {
 			m.date = nextDate(day.date, a.local(p))
 		}
-		if today := a.local(p); m.date.Year < today.Year() || m.date.Year == today.Year() && time.Date(m.date.Year, m.date.Month, m.date.Day, 23, 59, 59, 0, today.Location()).Before(today) {
-			return m, coverage.ReasonUnknownValue // the hours are those of now
+		if reason := a.past(m.date, p); reason != "" {
+			return m, reason
 		}
 		if len(day.values) > 0 && weekdayOf(m.date) != time.Weekday(slices.Index(language.Weekdays, day.values[0])) {
 			return m, coverage.ReasonUnknownValue // the date is another day of the week
@@ -228,6 +232,14 @@ func (a *asking) when(as *assignment, p *place) (m moment, reason string) {
 	}
 	m.date = hours.Date{Year: today.Year(), Month: today.Month(), Day: today.Day()}
 	return m, ""
+}
+
+// past says that a day is over: the hours published now are not what it had.
+func (a *asking) past(d hours.Date, p *place) string {
+	if today := a.local(p); time.Date(d.Year, d.Month, d.Day, 23, 59, 59, 0, today.Location()).Before(today) {
+		return coverage.ReasonUnknownValue
+	}
+	return ""
 }
 
 // local is the time of the call at a location; in UTC where it has no zone.

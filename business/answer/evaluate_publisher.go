@@ -15,7 +15,7 @@ func (a *asking) profileAttribute(as *assignment, r *result) {
 		return
 	}
 	a.profileVerdict(r, "S2", p.values[0], p, p.negated && p.opposite)
-	if p.aside || p.acted || p.article && p.equated && as.part(slotExist) == nil {
+	if p.aside || p.acted || p.article && as.clause.equates && as.part(slotExist) == nil {
 		a.gapAt(r, p.from, p.to, coverage.ReasonRelationNotPublished) // "are you in the sauna", "can I deliver", "are you a walk-in"
 	}
 }
@@ -61,7 +61,7 @@ func (a *asking) listTerm(as *assignment, r *result) {
 	}
 	a.membership(r, list, of, p)
 	noun, verb := as.part(slotListNoun), as.part(slotOwnVerb, slotListVerb, slotTypeVerb)
-	if !as.named() || noun != nil && verb == nil && as.clause.equates && noun.from > p.from { // "is BMW a brand"
+	if !as.named() || p.aside || noun != nil && verb == nil && as.clause.equates && noun.from > p.from { // "is BMW a brand"
 		a.gapAt(r, p.from, p.to, coverage.ReasonRelationNotPublished)
 	}
 }

@@ -63,7 +63,7 @@ var shapes = []shape{
 	{"S8", []group{one(slotPresence), one(slotRecord, slotAnaphor), optional(slotPlace), optional(slotPlaceNoun), optional(slotExist)}, (*Compiled).fitsPresence},
 	{"S8", []group{one(slotRecord), one(slotPlace), optional(slotPlaceNoun), optional(slotExist)}, (*Compiled).fitsAvailable},
 	{"S7", []group{one(slotRecord, slotType, slotAnaphor), one(slotComparison), optional(slotExist), optional(slotField), optional(slotFieldVerb)}, (*Compiled).fitsComparison},
-	{"S6", []group{one(slotRecord, slotType, slotAnaphor), one(slotBool), optional(slotExist, slotTypeVerb), optional(slotNegation)}, fitsNegation},
+	{"S6", []group{one(slotRecord, slotType, slotAnaphor), one(slotBool), optional(slotExist, slotTypeVerb), optional(slotNegation)}, fitsAttribute},
 	{"S4", []group{someOf(4, slotField), optional(slotRecord, slotType, slotAnaphor), upTo(2, slotFieldVerb), optional(slotSelector)}, fitsFieldVerb},
 	{"S4", []group{someOf(4, slotScoped), one(slotRecord, slotAnaphor), optional(slotPlace), optional(slotPlaceNoun), optional(slotSelector)}, nil},
 	{"S5", []group{someOf(4, slotPlaceField), upTo(2, slotPlace), upTo(2, slotPlaceNoun), optional(slotSelector), optional(slotFieldVerb)}, fitsFieldVerb},
@@ -264,10 +264,31 @@ func (a *assignment) release(s slot) {
 // fitsNegation keeps a negation only where it negates the attribute. A negated verb says of one of several records that it is not so, or of none that it is.
 func fitsNegation(_ *Compiled, a *assignment) bool {
 	p := a.part(slotBool, slotProfile)
-	if a.part(slotNegation) != nil && (p == nil || !p.negated || !p.opposite && a.part(slotType) != nil && a.part(slotSelector) == nil) {
+	if a.part(slotNegation) != nil && (p == nil || !p.negated || !p.opposite && a.part(slotSelector) == nil && (a.part(slotType) != nil || !a.negatesVerb())) {
 		a.release(slotNegation)
 	}
 	return true
+}
+
+// negatesVerb reports whether a negation is that of the verb of its own clause: "don't you have", "avez-vous pas". Behind a noun it may say something of that
+// noun ("a menu not vegetarian"), and in a clause without a verb of its own it turns against the one before ("cash but not Visa").
+func (a *assignment) negatesVerb() bool {
+	n, verb := a.part(slotNegation), a.clause.equates
+	for i := range a.clause.parts {
+		switch p := &a.clause.parts[i]; {
+		case p.inherited || p.from >= n.from:
+		case p.noun() || p.kind == language.KindListNoun:
+			return n.verbal
+		case p.kind == language.KindVerb || p.kind == language.KindType:
+			verb = true
+		}
+	}
+	return n.verbal || verb && !a.clause.helped // "do you take not cash but Visa"
+}
+
+// fitsAttribute needs the attribute to be what something has: "a room for breakfast" is no room with breakfast.
+func fitsAttribute(c *Compiled, a *assignment) bool {
+	return !a.part(slotBool).aside && fitsNegation(c, a)
 }
 
 // fitsProfile leaves out a verb of trade: what a business has itself is no goods.
@@ -344,6 +365,9 @@ func (c *Compiled) fitsComparison(a *assignment) bool {
 		return fitsNegation(c, a)
 	}
 	field := c.comparedField(a)
+	if a.clause.modal && !a.clause.caller {
+		return false // "can you do the room for under 100 euros" is an offer
+	}
 	if field == "duration" && p.behind != "" && a.part(slotExist) != nil {
 		return false // "can I get a massage in under an hour" may ask when it starts
 	}
@@ -404,7 +428,7 @@ func (c *Compiled) fieldOfUnit(v language.Literal) string {
 
 // fitsList needs one list. See named for what a whole question about it needs besides.
 func (c *Compiled) fitsList(a *assignment) bool {
-	if p := a.part(slotTerm); a.part(slotNegation) != nil && (!p.negated || p.opposite) {
+	if p := a.part(slotTerm); a.part(slotNegation) != nil && (!p.negated || p.opposite || !a.negatesVerb()) {
 		a.release(slotNegation) // "can I pay without cash" asks for something else
 	}
 	if a.part(slotListNoun) == nil {

@@ -27,6 +27,7 @@ type Language struct {
 	StateVerbs   map[string]bool // states that are verbs
 	Auxiliaries  map[string]bool // make verbs of states
 	Comitatives  map[string]bool
+	Manner       map[string]bool // prepositions of a term
 	Where        map[string]bool // prepositions of a place
 	When         map[string]bool // prepositions of a time
 	Modals       map[string]bool
@@ -74,7 +75,7 @@ func New(p *Pack) *Language {
 	l.Copulas, l.Definites, l.StateVerbs, l.Auxiliaries = l.set(p.Copulas), l.set(p.Definites), l.set(p.States.Verbs), l.set(p.States.Auxiliaries)
 	l.Comitatives, l.Where, l.When, l.Modals = l.set(p.Comitatives), l.set(p.PlacePrepositions), l.set(p.Clock.At), l.set(p.Modals)
 	l.Exist, l.Trade, l.Finished = l.set(p.ExistVerbs), l.set(p.TradeVerbs), l.set(p.FinishedVerbs)
-	l.Vacant = l.set(p.VacantWords)
+	l.Vacant, l.Manner = l.set(p.VacantWords), l.set(p.MannerPrepositions)
 	l.Lists, l.Customer, l.NounNegation = l.set(p.ListVerbs), l.set(p.CustomerVerbs), l.set(p.NounNegations)
 	for _, literal := range keysOf(p.Numbers) {
 		for _, w := range p.Numbers[literal] {
@@ -295,7 +296,7 @@ func (p *Pack) phrases() iter.Seq[string] {
 		p.FunctionWords, p.Prepositions, p.ForbiddenFunctionWords, p.Courtesies, p.Links, p.Subjects, p.Selectors, p.LocationNouns, p.ExistVerbs, p.ListVerbs, p.States.Open,
 		p.States.Closed, p.Nearest, p.FreeWords, p.Negations, p.Conjunctions.And, p.Conjunctions.Or, p.Anaphora, p.Holidays, p.WhUnsupported, p.NameCues,
 		p.Clock.Morning, p.Clock.Afternoon, p.Clock.Hour, p.LegalSuffixes, p.Callers, p.ObtainVerbs, p.Copulas, p.Definites, p.States.Verbs, p.States.Auxiliaries,
-		p.Comitatives, p.PlacePrepositions, p.Clock.At, p.Modals, p.TradeVerbs, p.FinishedVerbs, p.CustomerVerbs, p.NounNegations, p.VacantWords,
+		p.Comitatives, p.PlacePrepositions, p.Clock.At, p.Modals, p.TradeVerbs, p.FinishedVerbs, p.CustomerVerbs, p.NounNegations, p.VacantWords, p.MannerPrepositions,
 	}
 	lists = append(lists, p.Months...)
 	maps := []map[string][]string{p.Fields, p.FieldVerbs, p.Weekdays, p.RelativeDates, p.Numbers, p.Units, p.Currencies, p.ContentAlways, p.Taxonomies}

@@ -27,6 +27,8 @@ type Pack struct {
 	Prepositions []string `json:"prepositions"`
 	// Comitatives are the prepositions that only add what follows ("with parking"). Behind any other a noun is where, when or what for, and not what is asked.
 	Comitatives []string `json:"comitatives"`
+	// MannerPrepositions are those before a term of a list that say in what one pays or speaks.
+	MannerPrepositions []string `json:"manner_prepositions"`
 	// PlacePrepositions are those that say where something is.
 	PlacePrepositions []string `json:"place_prepositions"`
 	// CoreFunctionWords stay function words even where a record title contains them (articles, and, of, in); a subset of FunctionWords and conjunctions.

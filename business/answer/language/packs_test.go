@@ -139,7 +139,7 @@ func TestNarrowingWordsAreKnown(t *testing.T) {
 		}{
 			{"trade_verbs", p.TradeVerbs, p.ExistVerbs}, {"finished_verbs", p.FinishedVerbs, p.ExistVerbs}, {"customer_verbs", p.CustomerVerbs, p.ListVerbs},
 			{"noun_negations", p.NounNegations, p.Negations}, {"vacant_words", p.VacantWords, p.FreeWords}, {"modals", p.Modals, p.FunctionWords},
-			{"comitatives", p.Comitatives, p.Prepositions}, {"place_prepositions", p.PlacePrepositions, p.Prepositions}, {"at", p.Clock.At, p.Prepositions},
+			{"comitatives", p.Comitatives, p.Prepositions}, {"manner_prepositions", p.MannerPrepositions, p.Prepositions}, {"place_prepositions", p.PlacePrepositions, p.Prepositions}, {"at", p.Clock.At, p.Prepositions},
 		} {
 			for _, w := range n.words {
 				if !slices.Contains(n.all, w) {
