@@ -41,9 +41,11 @@ func questions(t *testing.T, language string) (list []question) {
 }
 
 // atelier is a publisher in French, a made-up bicycle workshop.
-func atelier(t *testing.T) answer.Snapshot {
+func atelier(t *testing.T) answer.Snapshot { return published(t, "atelier-du-canal") }
+
+// published reads a made-up publisher of testdata.
+func published(t *testing.T, slug string) answer.Snapshot {
 	t.Helper()
-	const slug = "atelier-du-canal"
 	read := func(name string) []byte {
 		text, err := os.ReadFile(filepath.Join("testdata", slug, name))
 		if err != nil {
@@ -60,8 +62,12 @@ func atelier(t *testing.T) answer.Snapshot {
 		t.Fatal(problems)
 	}
 	s := answer.Snapshot{Publication: &business.Publication{Slug: slug, Profile: *profile, Schema: read("schema.json")}}
+	o := bundle.Options{Publisher: slug, Schema: schema}
+	for _, l := range profile.Locations {
+		o.Locations = append(o.Locations, l.ID)
+	}
 	form, _ := bundle.FormatOf("records.jsonl")
-	for r, problem := range bundle.Records(bytes.NewReader(read("records.jsonl")), "records.jsonl", form, bundle.Options{Publisher: slug, Schema: schema, Locations: []string{"canal"}}) {
+	for r, problem := range bundle.Records(bytes.NewReader(read("records.jsonl")), "records.jsonl", form, o) {
 		if problem != nil {
 			t.Fatal(*problem)
 		}
