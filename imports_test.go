@@ -81,7 +81,7 @@ var table = map[string]pkg{
 	// interest holds the private values. session does not import it: what talks to a peer cannot hold them.
 	"gidp/interest":  {imports: join(values, []string{"gidp", "gidp/wire"}), pure: true},
 	"gidp/session":   {imports: join(values, []string{"gidp", "gidp/wire"}), pure: true},
-	"gidp/profile":   {imports: join(foundations, gidpCore), third: []string{"go.yaml.in/yaml/v3"}},
+	"gidp/profile":   {imports: join(values, []string{"gidp", "gidp/wire"}), pure: true},
 	"gidp/provider":  {imports: join(foundations, gidpCore, []string{"gidp/profile"})},
 	"gidp/gidpa2a":   {imports: join(foundations, gidpCore, []string{"gidp/profile"}), third: []string{"github.com/a2aproject/a2a-go"}},
 	"gidp/gidpcheck": {imports: join(foundations, gidpCore, []string{"gidp/profile", "gidp/provider", "gidp/gidpa2a"})},
