@@ -85,7 +85,8 @@ var table = map[string]pkg{
 	"gidp/provider":  {imports: join(foundations, gidpCore, []string{"gidp/profile"})},
 	"gidp/gidpa2a":   {imports: join(foundations, gidpCore, []string{"gidp/profile"}), third: []string{"github.com/a2aproject/a2a-go"}},
 	"gidp/gidpcheck": {imports: join(foundations, gidpCore, []string{"gidp/profile", "gidp/provider", "gidp/gidpa2a"})},
-	"gidp/lab":       {imports: join(foundations, gidpCore, []string{"gidp/profile", "gidp/provider"})},
+	// lab measures; what writes files and pictures stands above it.
+	"gidp/lab": {imports: join(values, gidpCore, []string{"gidp/profile", "gidp/provider"}), pure: true},
 
 	// buildinfo says which version runs and which protocol versions it speaks.
 	"internal/buildinfo": {imports: []string{"facts", "business", "gidp"}},

@@ -104,19 +104,20 @@ func WorstBits(masses []float64) float64 { return -math.Log2(slices.Min(masses))
 // Edges returns the edges that divide a domain into cells of equal mass, each snapped to the nearest round figure.
 func (p Prior) Edges(domain gidp.Partition, cells int) []int64 {
 	out := make([]int64, 0, cells-1)
-	for _, q := range p.quantiles(domain, cells) {
-		out = append(out, Snap(q))
+	for cell := 1; cell < cells; cell++ {
+		out = append(out, Snap(p.quantile(domain, cell, cells)))
 	}
 	return out
 }
 
-func (p Prior) quantiles(domain gidp.Partition, cells int) []float64 {
+// Quantile returns where the edge before a cell lies when all cells of the domain have equal mass, before it is snapped.
+func (p Prior) Quantile(domain gidp.Partition, cell int) float64 {
+	return p.quantile(domain, cell, domain.Cells())
+}
+
+func (p Prior) quantile(domain gidp.Partition, cell, cells int) float64 {
 	from, to := p.span(domain)
-	out := make([]float64, 0, cells-1)
-	for i := 1; i < cells; i++ {
-		out = append(out, p.at(from+(to-from)*float64(i)/float64(cells)))
-	}
-	return out
+	return p.at(from + (to-from)*float64(cell)/float64(cells))
 }
 
 // round are the round figures of one decade, in tenths.
@@ -150,8 +151,8 @@ func (p *Partition) check() error {
 	if err := p.Prior.check(); err != nil {
 		return fmt.Errorf("partition %q: %w", p.ID, err)
 	}
-	for i, q := range p.Prior.quantiles(p.Partition, p.Cells()) {
-		if e := p.Edges[i]; e != Snap(q) && !(math.Abs(float64(e)-q) <= 1) {
+	for i, e := range p.Edges {
+		if q := p.Prior.Quantile(p.Partition, i+1); e != Snap(q) && !(math.Abs(float64(e)-q) <= 1) {
 			return fmt.Errorf("partition %q: edge %d is %d, and cells of equal mass have it at %.0f, round %d (Q-1)", p.ID, i+1, e, q, Snap(q))
 		}
 	}
