@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sayso/gidp"
+	"sayso/gidp/wire"
 	"sayso/jcs"
 )
 
@@ -72,6 +73,29 @@ func TestEveryMemberReachesTheCore(t *testing.T) {
 	h, _ := s.Hierarchy("place/1")
 	if h.Code("harbour") != "HB" || h.Container("harbour") != "north" || !slices.Equal(h.Roots(), []string{"land"}) {
 		t.Errorf("%+v", h)
+	}
+}
+
+// A predicate of a file is decided on cells: where it holds, or fails, at all their corners.
+func TestPredicateOverCells(t *testing.T) {
+	s, err := with(place, small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, _ := s.Profile("test/swap/1")
+	cells := func(cell int) gidp.Attribute {
+		return gidp.Attribute{Held: true, Holding: gidp.Cells{Partition: p.Rules().Keys["price"].Partition, Low: cell}}
+	}
+	v := gidp.View{Profile: p.Rules(), Attributes: map[string]gidp.Attribute{"price": cells(2), "fee": cells(0)}} // 200 to 299, and 0 to 99
+	for asked, want := range map[string]wire.Result{`101`: wire.Compatible, `102`: wire.Unknown, `299`: wire.Unknown, `300`: wire.Incompatible, `"101"`: wire.Unknown} {
+		q := gidp.Query{Claims: []wire.Claim{{Key: "margin", Operator: wire.OpCompatibleWith, Value: jcs.Raw(asked)}}, Allowed: wire.AllResults()}
+		if got, _ := gidp.Evaluate(v, nil, q); got[0].Result != wire.NeedsMore || !slices.Equal(got[0].Needs, []string{"region"}) {
+			t.Errorf("before the asker has disclosed its region: %+v", got[0])
+		}
+		q.Disclosed = []string{"region"}
+		if got, _ := gidp.Evaluate(v, nil, q); got[0].Result != want {
+			t.Errorf("price - fee >= %s: %s, want %s", asked, got[0].Result, want)
+		}
 	}
 }
 

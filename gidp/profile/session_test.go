@@ -3,6 +3,8 @@ package profile_test
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -218,5 +220,37 @@ func TestValuesOfOneCellAreAlike(t *testing.T) {
 	}
 	if bytes.Equal(one, transcript(`{"min":95000000}`)) {
 		t.Error("the answers do not depend on the cell either: the test shows nothing")
+	}
+}
+
+// The shipped core is what other implementations call core: the scenarios play on it as on a profile that names no key. Those of the reference are played
+// too where SAYSO_GIDP_SCENARIOS names their folder.
+func TestScenariosPlayOnTheShippedCore(t *testing.T) {
+	core, _ := profile.Shipped().Profile(profile.Core)
+	files, err := filepath.Glob(filepath.Join("..", "gidpcheck", "testdata", "scenarios", "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scenario: %v", err)
+	}
+	if dir := os.Getenv("SAYSO_GIDP_SCENARIOS"); dir != "" {
+		more, err := filepath.Glob(filepath.Join(dir, "*.json"))
+		if err != nil || len(more) == 0 {
+			t.Fatalf("no scenario of the reference: %v", err)
+		}
+		files = append(files, more...)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := gidpcheck.Load(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := s.Build()
+		w.A.Profile, w.B.Profile = core.Rules(), core.Rules()
+		if err := s.Run(w); err != nil {
+			t.Errorf("%s: %v", filepath.Base(file), err)
+		}
 	}
 }
