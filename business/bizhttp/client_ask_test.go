@@ -509,7 +509,7 @@ func TestAskFollowsHostile(t *testing.T) {
 					missing = fmt.Sprintf(missing, calls)
 				}
 				resume := jcs.Raw(tt.resume)
-				if resume == nil || len(resume) == 0 {
+				if len(resume) == 0 {
 					resume = call.Arguments
 				}
 				out := &coverage.Outcome{Result: jcs.Raw(`{"records":[]}`), Coverage: coverage.Coverage{Status: coverage.NeedsContext, Unresolved: []coverage.Gap{{Reason: "missing_value"}}},
