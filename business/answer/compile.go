@@ -14,7 +14,7 @@ type Compiled struct {
 	*index
 	lexicon   *lexicon
 	languages []*language.Language // published languages with a pack, the primary one first; at least one
-	packs     map[string]*language.Language
+	foreign   []*language.Language // packs of languages that are not published, by name
 	terms     []term
 	values    []values           // by record
 	profile   map[string]jcs.Raw // profile_attributes
@@ -32,10 +32,15 @@ func Compile(s Snapshot) (*Compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Compiled{index: x, lexicon: newLexicon(len(x.records)), packs: shipped, profile: map[string]jcs.Raw{}, byType: map[string][]int{}, fields: fieldsOfSchema(x.schema)}
+	c := &Compiled{index: x, lexicon: newLexicon(len(x.records)), profile: map[string]jcs.Raw{}, byType: map[string][]int{}, fields: fieldsOfSchema(x.schema)}
 	for _, tag := range x.publication.Profile.ContentLanguages {
 		if l := shipped[primarySubtag(tag)]; l != nil && !slices.Contains(c.languages, l) {
 			c.languages = append(c.languages, l)
+		}
+	}
+	for _, name := range sortedKeys(shipped) {
+		if !c.publishes(name) {
+			c.foreign = append(c.foreign, shipped[name])
 		}
 	}
 	if len(c.languages) == 0 {

@@ -503,12 +503,13 @@ type step struct {
 // cover chooses by dynamic programming over positions.
 func (r *reader) cover() *cover {
 	n := len(r.tokens)
-	byEnd := make([][]int, n+1)
-	for i := range r.pieces {
-		byEnd[r.pieces[i].to] = append(byEnd[r.pieces[i].to], i)
+	ending, next := make([]int, n+1), make([]int, len(r.pieces)) // the first piece that ends before a position, and the one after each; from 1, 0 for none
+	for i := len(r.pieces) - 1; i >= 0; i-- {
+		next[i] = ending[r.pieces[i].to]
+		ending[r.pieces[i].to] = i + 1
 	}
 	best := make([]cost, n+1)
-	ways := make([][]step, n+1)
+	firsts, lasts := make([]step, n+1), make([]step, n+1) // of the least expensive ways to a position
 	for i := 1; i <= n; i++ {
 		alone := cost{}
 		if !r.filler(i - 1) {
@@ -516,19 +517,21 @@ func (r *reader) cover() *cover {
 		} else {
 			alone[7] = 1
 		}
-		best[i], ways[i] = best[i-1].plus(alone), []step{{-1, i - 1}}
-		for _, p := range byEnd[i] {
+		best[i], firsts[i] = best[i-1].plus(alone), step{-1, i - 1}
+		lasts[i] = firsts[i]
+		for p := ending[i] - 1; p >= 0; p = next[p] - 1 {
 			total := best[r.pieces[p].from].plus(r.costOf(&r.pieces[p]))
 			switch c := total.compare(best[i]); {
 			case c < 0:
-				best[i], ways[i] = total, []step{{p, r.pieces[p].from}}
+				best[i], firsts[i] = total, step{p, r.pieces[p].from}
+				fallthrough
 			case c == 0:
-				ways[i] = append(ways[i], step{p, r.pieces[p].from})
+				lasts[i] = step{p, r.pieces[p].from}
 			}
 		}
 	}
 	out := &cover{disputed: make([]bool, n)}
-	first, last := r.path(ways, func(s []step) step { return s[0] }), r.path(ways, func(s []step) step { return s[len(s)-1] })
+	first, last := r.path(firsts), r.path(lasts)
 	for i := range n {
 		out.disputed[i] = first[i] != last[i]
 	}
@@ -546,11 +549,11 @@ func (r *reader) cover() *cover {
 	return out
 }
 
-// path is the piece of each token on one of the least expensive ways, -1 for none.
-func (r *reader) path(ways [][]step, choose func([]step) step) []int {
+// path is the piece of each token on the way that ends with these steps, -1 for none.
+func (r *reader) path(ways []step) []int {
 	out := make([]int, len(r.tokens))
 	for i := len(r.tokens); i > 0; {
-		s := choose(ways[i])
+		s := ways[i]
 		for k := s.from; k < i; k++ {
 			out[k] = s.piece
 		}

@@ -14,7 +14,7 @@ import (
 func (a *asking) answerCriteria() error {
 	for i := range a.request.criteria {
 		c := &a.request.criteria[i]
-		r := &result{clause: len(a.results), usage: newUsage()}
+		r := &result{clause: len(a.results)}
 		if err := a.answerCriterion(c, r); err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ func (a *asking) answerCriterion(c *criterionAsked, r *result) error {
 
 // scopedCriterion asks about a field of a record that holds per location: whether the record is there (S8), what is stated, or a comparison.
 func (a *asking) scopedCriterion(c *criterionAsked, s subjects, r *result) error {
-	as := &assignment{filled: map[slot][]*part{}} // no words: all places, or the one that is bound
+	as := &assignment{} // no words: all places, or the one that is bound
 	r.shape = "S8"
 	there := func(i int, location string) (coverage.Proposition, stated, string) {
 		return a.present(i, c.Field, location, as)
@@ -157,12 +157,10 @@ func (a *asking) businessCriterion(c *criterionAsked, r *result) error {
 		a.profileVerdict(r, "S2", c.Field, &part{piece: piece{raw: string(c.Value)}}, !want)
 	case c.Op == "exists" && isList:
 		r.shape = "S10"
-		noun := &part{piece: piece{kind: language.KindListNoun, values: []string{c.Field}}}
-		a.listValues(&assignment{filled: map[slot][]*part{slotListNoun: {noun}}}, r)
+		a.listValues(alone(slotListNoun, piece{kind: language.KindListNoun, values: []string{c.Field}}), r)
 	case c.Op == "exists" && placeField(c.Field):
 		r.shape = "S5"
-		field := &part{piece: piece{kind: language.KindField, values: []string{c.Field}}}
-		a.placeFields(&assignment{filled: map[slot][]*part{slotPlaceField: {field}}}, r)
+		a.placeFields(alone(slotPlaceField, piece{kind: language.KindField, values: []string{c.Field}}), r)
 	case c.Op == "exists":
 		r.shape = "S2"
 		a.profileVerdict(r, "S2", c.Field, &part{}, false)

@@ -50,7 +50,7 @@ type result struct {
 	polarity     []string
 }
 
-// usage is what of the snapshot the propositions used.
+// usage is what of the snapshot the propositions used. Most clauses use one kind, so each map is made when it is first written.
 type usage struct {
 	records  map[int][]string        // attribute keys by record
 	scoped   map[int]map[string]bool // locations of scoped attributes
@@ -60,31 +60,37 @@ type usage struct {
 	distance map[int]int64
 }
 
-func newUsage() usage {
-	return usage{records: map[int][]string{}, scoped: map[int]map[string]bool{}, places: map[int][]string{}, lists: map[string][]string{}, distance: map[int]int64{}}
-}
-
 func (u *usage) record(i int, facts ...coverage.Fact) {
-	if u.records[i] == nil {
-		u.records[i] = []string{}
-	}
+	keys := u.records[i]
 	for _, f := range facts {
-		if !slices.Contains(u.records[i], f.Field) {
-			u.records[i] = append(u.records[i], f.Field)
+		if !slices.Contains(keys, f.Field) {
+			keys = append(keys, f.Field)
 		}
 		if f.Subject.Location != "" {
-			if u.scoped[i] == nil {
-				u.scoped[i] = map[string]bool{}
-			}
-			u.scoped[i][f.Subject.Location] = true
+			u.scope(i, f.Subject.Location)
 		}
 	}
+	set(&u.records, i, keys)
+}
+
+func (u *usage) scope(i int, location string) {
+	places := u.scoped[i]
+	set(&places, location, true)
+	set(&u.scoped, i, places)
 }
 
 func (u *usage) place(i int, field string) {
 	if !slices.Contains(u.places[i], field) {
-		u.places[i] = append(u.places[i], field)
+		set(&u.places, i, append(u.places[i], field))
 	}
+}
+
+// set writes to a map that may not be made yet.
+func set[K comparable, V any](m *map[K]V, k K, v V) {
+	if *m == nil {
+		*m = map[K]V{}
+	}
+	(*m)[k] = v
 }
 
 // gap adds why something of the clause is not established.
@@ -101,7 +107,7 @@ var order = []string{"record", "variant", "location", "date", "caller_location"}
 
 // evaluate answers one clause.
 func (a *asking) evaluate(cl *clause) *result {
-	r := &result{clause: cl.index, usage: newUsage()}
+	r := &result{clause: cl.index}
 	if cl.to > cl.from {
 		r.span = a.spanOf(cl.from, cl.to)
 	}
@@ -138,7 +144,7 @@ func (a *asking) withoutType(cl *clause) *assignment {
 // close takes back what a clause with an open dimension found.
 func (r *result) close() {
 	r.propositions, r.fields, r.facts, r.polarity, r.criteria = nil, nil, nil, nil, nil
-	r.usage, r.established = newUsage(), false
+	r.usage, r.established = usage{}, false
 }
 
 var evaluators map[string]func(*asking, *assignment, *result)
@@ -274,8 +280,11 @@ func (a *asking) label(i int) string {
 			digits = number
 		}
 		n, ok := a.l.ParseNumber(digits)
+		if !ok {
+			continue
+		}
 		for _, m := range a.values[i].plain {
-			if v, is := readAmount(m.Value); ok && is && v.cmp(amountOf(n)) == 0 {
+			if v, is := readAmount(m.Value); is && v.cmp(amountOf(n)) == 0 {
 				return a.records[i].ID
 			}
 		}

@@ -14,7 +14,7 @@ import (
 
 // placesOf finds the locations of an assignment: those named, narrowed by every name, or all. ok is false when none is left.
 func (a *asking) placesOf(as *assignment, r *result) (places []int, ok bool) {
-	named := as.filled[slotPlace]
+	named := as.parts(slotPlace)
 	for n, p := range named {
 		var of []int
 		for _, t := range p.targets {
@@ -75,7 +75,7 @@ func (a *asking) placeFields(as *assignment, r *result) {
 		a.openness(as, places, r)
 		return
 	}
-	fields := fieldsOf(append(slices.Clone(as.filled[slotPlaceField]), as.filled[slotHoursField]...))
+	fields := fieldsOf(append(as.parts(slotPlaceField), as.parts(slotHoursField)...))
 	if len(places) > 1 && !a.placesAlike(places, fields) {
 		if places, ok = a.pickPlace(places, as.part(slotPlace), r); !ok {
 			return
@@ -499,7 +499,7 @@ func (a *asking) nearestPlace(as *assignment, r *result) {
 		}
 		i := a.place[f.ID]
 		r.usage.place(i, "")
-		r.usage.distance[i] = f.metres
+		set(&r.usage.distance, i, f.metres)
 		r.propositions = append(r.propositions, coverage.Proposition{Clause: r.clause, Shape: "S9", Asked: a.asked(as.part(slotNearest, slotDistance)), Subject: a.at(f.ID), Field: "distance", Verdict: coverage.VerdictPublished})
 	}
 	r.established = true

@@ -107,7 +107,7 @@ func (a *asking) membership(r *result, list string, of []int32, p *part) {
 		prop.PublisherValue = raw
 		r.facts = append(r.facts, coverage.Fact{Subject: prop.Subject, Field: list, Value: raw, Source: "list"})
 	}
-	r.usage.lists[list] = append(r.usage.lists[list], listed...)
+	set(&r.usage.lists, list, append(r.usage.lists[list], listed...))
 	r.propositions = append(r.propositions, prop)
 	r.polarity = append(r.polarity, prop.Verdict)
 }
@@ -132,7 +132,7 @@ func (a *asking) listValues(as *assignment, r *result) {
 	r.propositions = append(r.propositions, coverage.Proposition{Clause: r.clause, Shape: "S10", Asked: a.asked(p), Subject: subject, Field: key, PublisherValue: raw, Verdict: coverage.VerdictPublished, Match: p.match.String()})
 	r.fields = append(r.fields, coverage.RequestedField{Clause: r.clause, Field: key, Subject: subject, Status: coverage.VerdictPublished})
 	r.facts = append(r.facts, coverage.Fact{Subject: subject, Field: key, Value: raw, Source: "list"})
-	r.usage.lists[key] = ids
+	set(&r.usage.lists, key, ids)
 	if !list.Closed || a.publication.Incomplete || r.incomplete {
 		r.gap(coverage.Gap{Field: "complete_list", Reason: coverage.ReasonNotPublished})
 	}

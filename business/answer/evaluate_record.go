@@ -15,9 +15,9 @@ func (a *asking) recordFields(as *assignment, r *result) {
 	if !ok {
 		return
 	}
-	fields := fieldsOf(as.filled[slotField])
-	if len(as.filled[slotScoped]) > 0 {
-		a.scopedFields(as, s, fieldsOf(as.filled[slotScoped]), r)
+	fields := fieldsOf(as.parts(slotField))
+	if as.part(slotScoped) != nil {
+		a.scopedFields(as, s, fieldsOf(as.parts(slotScoped)), r)
 		return
 	}
 	if len(s.records) == 1 && a.silentAbout(s.records[0], fields) {

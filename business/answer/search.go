@@ -21,9 +21,10 @@ func (c *Compiled) search(call coverage.Call, readings Readings, live bool) (*co
 	}
 	var reference []coverage.Span
 	var extra []coverage.Gap
-	a.l, extra = c.languageOf(&a.request)
+	words := language.Scan(a.query)
+	a.l, extra = c.languageOf(&a.request, words)
 	if req.asked {
-		if reference, err = a.answerQuery(); err != nil {
+		if reference, err = a.answerQuery(words); err != nil {
 			return nil, err
 		}
 	}
@@ -40,7 +41,7 @@ func (c *Compiled) search(call coverage.Call, readings Readings, live bool) (*co
 }
 
 // languageOf is the language a question is read in, and a gap when it is asked in one that is not published (XP-IDENTITY-005).
-func (c *Compiled) languageOf(r *request) (*language.Language, []coverage.Gap) {
+func (c *Compiled) languageOf(r *request, words []language.Token) (*language.Language, []coverage.Gap) {
 	gap := func(asked string) []coverage.Gap {
 		return []coverage.Gap{{Reason: coverage.ReasonLanguage, Asked: asked, Published: c.publication.Profile.ContentLanguages}}
 	}
@@ -56,31 +57,30 @@ func (c *Compiled) languageOf(r *request) (*language.Language, []coverage.Gap) {
 		}
 		return c.languages[0], gap(asked)
 	}
-	words := language.Scan(r.query)
 	best, hits := c.languages[0], c.languages[0].Understood(words)
 	for _, l := range c.languages[1:] {
 		if n := l.Understood(words); n > hits {
 			best, hits = l, n
 		}
 	}
-	for _, name := range sortedKeys(c.packs) {
-		if !c.publishes(name) && best != wordless && c.packs[name].Understood(words) > hits {
-			return best, gap(name)
+	for _, l := range c.foreign {
+		if best != wordless && l.Understood(words) > hits {
+			return best, gap(l.Pack.Language)
 		}
 	}
 	return best, nil
 }
 
-// answerQuery reads the question and evaluates its clauses.
-func (a *asking) answerQuery() (reference []coverage.Span, err error) {
-	a.tokens = a.l.Tokens(a.query)
+// answerQuery reads the question, of which words are the scan, and evaluates its clauses.
+func (a *asking) answerQuery(words []language.Token) (reference []coverage.Span, err error) {
+	a.tokens = a.l.TokensOf(a.query, words)
 	if len(a.tokens) > maxTokens {
 		return nil, errTooComplex
 	}
 	if len(a.tokens) == 0 {
 		n := len([]rune(a.query))
 		start := 0
-		r := &result{usage: newUsage(), span: coverage.Span{Text: a.query, End: n}}
+		r := &result{span: coverage.Span{Text: a.query, End: n}}
 		r.gap(coverage.Gap{Text: a.query, Start: &start, End: &n, Reason: coverage.ReasonUnsupportedForm})
 		a.results = append(a.results, r)
 		return nil, nil
@@ -110,7 +110,7 @@ func (a *asking) answerQuery() (reference []coverage.Span, err error) {
 		a.results = append(a.results, res)
 	}
 	if len(clauses) == 0 {
-		res := &result{usage: newUsage(), span: a.spanOf(0, len(a.tokens))}
+		res := &result{span: a.spanOf(0, len(a.tokens))}
 		a.gapAt(res, 0, len(a.tokens), coverage.ReasonUnsupportedForm)
 		a.results = append(a.results, res)
 	}
@@ -174,12 +174,12 @@ func (a *asking) checkBound() error {
 // outcome joins what the clauses came to.
 func (a *asking) outcome(reference []coverage.Span, gaps []coverage.Gap) (*coverage.Outcome, error) {
 	e := coverage.Evidence{Complete: !a.publication.Incomplete, PublisherReference: reference}
-	all := newUsage()
+	var all usage
 	var verdicts []string
 	established := 0
 	var open []openDimension
 	unresolved := gaps
-	scopes := map[string]bool{}
+	scopes := make([]string, 0, len(a.results))
 	for _, r := range a.results {
 		e.Complete = e.Complete && !r.incomplete
 		e.Propositions = append(e.Propositions, r.propositions...)
@@ -189,7 +189,7 @@ func (a *asking) outcome(reference []coverage.Span, gaps []coverage.Gap) (*cover
 		e.Request = append(e.Request, r.criteria...)
 		verdicts = append(verdicts, r.polarity...)
 		scope := scopeOf(r.shape)
-		scopes[scope] = true
+		scopes = append(scopes, scope)
 		c := coverage.Clause{Index: r.clause, Text: r.span.Text, Start: r.span.Start, End: r.span.End, Shape: r.shape, Scope: scope, Missing: []int{}, Unresolved: []int{}}
 		for _, g := range r.gaps {
 			// What a clause takes from another is unresolved once.
@@ -325,31 +325,28 @@ func scopeOf(shape string) string {
 	return "record"
 }
 
-func joinScopes(scopes map[string]bool) string {
-	if len(scopes) == 1 {
-		return sortedKeys(scopes)[0]
+// joinScopes is the scope of all clauses, mixed when they differ or there is none.
+func joinScopes(scopes []string) string {
+	if scopes = slices.Compact(scopes); len(scopes) == 1 {
+		return scopes[0]
 	}
 	return "mixed"
 }
 
 // join adds another clause's usage.
 func (u *usage) join(o *usage) {
-	for i, keys := range o.records {
-		if u.records[i] == nil {
-			u.records[i] = []string{}
-		}
-		for _, k := range keys {
-			if !slices.Contains(u.records[i], k) {
-				u.records[i] = append(u.records[i], k)
+	for i, more := range o.records {
+		keys := u.records[i]
+		for _, k := range more {
+			if !slices.Contains(keys, k) {
+				keys = append(keys, k)
 			}
 		}
+		set(&u.records, i, keys)
 	}
 	for i, places := range o.scoped {
-		if u.scoped[i] == nil {
-			u.scoped[i] = map[string]bool{}
-		}
 		for p := range places {
-			u.scoped[i][p] = true
+			u.scope(i, p)
 		}
 	}
 	for p, fields := range o.places {
@@ -358,10 +355,10 @@ func (u *usage) join(o *usage) {
 		}
 	}
 	for l, ids := range o.lists {
-		u.lists[l] = merge(append([]string{}, u.lists[l]...), ids)
+		set(&u.lists, l, merge(u.lists[l], ids))
 	}
 	u.profile = merge(u.profile, o.profile)
 	for p, m := range o.distance {
-		u.distance[p] = m
+		set(&u.distance, p, m)
 	}
 }

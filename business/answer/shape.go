@@ -40,6 +40,9 @@ const (
 	slotNegation
 )
 
+// maxGroups is the most members a shape has.
+const maxGroups = 8
+
 // group is a member of a shape: pieces that fill one of the slots, at least min and at most max of them.
 type group struct {
 	slots    []slot
@@ -81,19 +84,38 @@ var shapes = []shape{
 type assignment struct {
 	shape  *shape
 	clause *clause
-	used   []bool // parts of the clause
-	filled map[slot][]*part
-	tokens int // how many tokens it uses
+	used   []bool   // parts of the clause
+	placed []placed // those that are used, the longest first
+	tokens int      // how many tokens it uses
 }
 
-// part is the one piece in a slot, nil without one.
+// placed is a part of the clause, by its index, in the slot it fills.
+type placed struct {
+	slot slot
+	part int
+}
+
+// part is the first piece in the first of the slots that has one, nil when none has.
 func (a *assignment) part(slots ...slot) *part {
 	for _, s := range slots {
-		if p := a.filled[s]; len(p) > 0 {
-			return p[0]
+		for _, f := range a.placed {
+			if f.slot == s {
+				return &a.clause.parts[f.part]
+			}
 		}
 	}
 	return nil
+}
+
+// parts are the pieces in a slot, the longest first.
+func (a *assignment) parts(s slot) []*part {
+	var out []*part
+	for _, f := range a.placed {
+		if f.slot == s {
+			out = append(out, &a.clause.parts[f.part])
+		}
+	}
+	return out
 }
 
 // whole reports whether the clause is exactly the shape.
@@ -109,120 +131,156 @@ func (a *assignment) onlyWords() bool {
 	return len(a.clause.loose) == 0
 }
 
-// slots are the slots that a piece can fill.
-func (c *Compiled) slots(p *part) []slot {
+// appendSlots appends the slots that a piece can fill.
+func (c *Compiled) appendSlots(dst []slot, p *part) []slot {
 	switch p.kind {
-	case language.KindRecord:
-		return []slot{slotRecord}
 	case language.KindType:
 		if p.address {
-			return []slot{slotTypeVerb, slotType}
+			return append(dst, slotTypeVerb, slotType)
 		}
-		return []slot{slotType}
-	case language.KindAnaphor:
-		return []slot{slotAnaphor}
+		return append(dst, slotType)
 	case language.KindProfile:
 		if len(p.bools) > 0 {
-			return []slot{slotBool, slotProfile}
+			return append(dst, slotBool, slotProfile)
 		}
-		return []slot{slotProfile}
-	case language.KindBool:
-		return []slot{slotBool}
-	case language.KindTerm:
-		return []slot{slotTerm}
-	case language.KindListNoun:
-		return []slot{slotListNoun}
+		return append(dst, slotProfile)
 	case language.KindVerb:
-		return verbSlots(p)
+		return appendVerbSlots(dst, p)
 	case language.KindField:
-		return c.fieldSlots(p)
+		return c.appendFieldSlots(dst, p)
 	case language.KindComparison:
 		if !p.compare.Literal.Money && units[p.compare.Literal.Unit].dimension == "length" {
-			return []slot{slotComparison, slotDistance}
+			return append(dst, slotComparison, slotDistance)
 		}
-		return []slot{slotComparison}
-	case language.KindFree:
-		return []slot{slotComparison}
+		return append(dst, slotComparison)
 	}
 	if s, ok := plainSlots[p.kind]; ok {
-		return []slot{s}
+		return append(dst, s)
 	}
-	return nil
+	return dst
 }
 
 // plainSlots are the kinds that fill one slot only. The others fill none: they are always left over.
 var plainSlots = map[language.Kind]slot{
-	language.KindPlace: slotPlace, language.KindPlaceNoun: slotPlaceNoun, language.KindWeekday: slotDay, language.KindDate: slotDay, language.KindRelative: slotDay, language.KindTime: slotTime,
+	language.KindRecord: slotRecord, language.KindAnaphor: slotAnaphor, language.KindBool: slotBool, language.KindTerm: slotTerm, language.KindListNoun: slotListNoun,
+	language.KindFree: slotComparison, language.KindPlace: slotPlace, language.KindPlaceNoun: slotPlaceNoun, language.KindWeekday: slotDay, language.KindDate: slotDay, language.KindRelative: slotDay, language.KindTime: slotTime,
 	language.KindHoliday: slotHoliday, language.KindState: slotState, language.KindNearest: slotNearest, language.KindSelector: slotSelector, language.KindNegation: slotNegation,
 }
 
-func verbSlots(p *part) (out []slot) {
+func appendVerbSlots(dst []slot, p *part) []slot {
 	if p.role&language.RoleOwn != 0 {
-		out = append(out, slotOwnVerb)
+		dst = append(dst, slotOwnVerb)
 	}
 	if p.role&language.RoleList != 0 {
-		out = append(out, slotListVerb)
+		dst = append(dst, slotListVerb)
 	}
 	if p.role&language.RoleField != 0 {
-		out = append(out, slotFieldVerb)
+		dst = append(dst, slotFieldVerb)
 	}
 	if p.role&language.RoleExist != 0 {
-		out = append(out, slotExist)
+		dst = append(dst, slotExist)
 	}
-	return out
+	return dst
 }
 
-// fieldSlots are those of a field phrase. A phrase that names two fields is understood as neither.
-func (c *Compiled) fieldSlots(p *part) []slot {
+// appendFieldSlots appends those of a field phrase. A phrase that names two fields is understood as neither.
+func (c *Compiled) appendFieldSlots(dst []slot, p *part) []slot {
 	if len(p.values) != 1 {
-		return nil
+		return dst
 	}
 	switch f := p.values[0]; {
 	case f == "hours":
-		return []slot{slotPlaceField, slotHoursField}
+		return append(dst, slotPlaceField, slotHoursField)
 	case placeField(f):
-		return []slot{slotPlaceField}
+		return append(dst, slotPlaceField)
 	case f == "stock", f == "available":
-		return []slot{slotPresence}
+		return append(dst, slotPresence)
 	case c.scopedField(f):
-		return []slot{slotScoped}
+		return append(dst, slotScoped)
 	}
-	return []slot{slotField}
+	return append(dst, slotField)
 }
 
-// assign finds the shape that uses most of a clause; nil when none applies.
+// able is a part of a clause with the slots it can fill, in the order in which they are tried.
+type able struct {
+	part   int
+	tokens int
+	slots  []slot
+}
+
+// ables are the parts of a clause, the longest first.
+func (c *Compiled) ables(cl *clause) []able {
+	out := make([]able, len(cl.parts))
+	slots := make([]slot, 0, 2*len(cl.parts))
+	for i := range cl.parts {
+		p, n := &cl.parts[i], len(slots)
+		slots = c.appendSlots(slots, p)
+		out[i] = able{i, p.to - p.from, slots[n:len(slots):len(slots)]}
+	}
+	slices.SortStableFunc(out, func(x, y able) int { return y.tokens - x.tokens })
+	return out
+}
+
+// takes reports whether the group has one of the slots.
+func (g *group) takes(slots []slot) bool {
+	return slices.ContainsFunc(slots, func(s slot) bool { return slices.Contains(g.slots, s) })
+}
+
+// most is how many tokens the shape can use at best, and false when a member that it needs has no piece at all.
+func (s *shape) most(parts []able) (tokens int, possible bool) {
+	for g := range s.groups {
+		if s.groups[g].min > 0 && !slices.ContainsFunc(parts, func(p able) bool { return s.groups[g].takes(p.slots) }) {
+			return 0, false
+		}
+	}
+	for _, p := range parts {
+		if slices.ContainsFunc(s.groups, func(g group) bool { return g.takes(p.slots) }) {
+			tokens += p.tokens
+		}
+	}
+	return tokens, true
+}
+
+// assign finds the shape that uses most of a clause; nil when none applies. A type word after the pronoun of a question is tried as a verb and as a noun.
 func (c *Compiled) assign(cl *clause) *assignment {
+	parts := c.ables(cl)
+	either := slices.ContainsFunc(parts, func(p able) bool { return len(p.slots) > 1 })
 	var best *assignment
+	try := func(s *shape) {
+		if most, possible := s.most(parts); !possible || best != nil && most <= best.tokens {
+			return
+		}
+		if a := c.fill(s, cl, parts); a != nil && (best == nil || a.tokens > best.tokens) {
+			best = a
+		}
+	}
+	if !either {
+		for i := range shapes {
+			try(&shapes[i])
+		}
+		return best
+	}
 	for i := range shapes {
-		for _, verbFirst := range []bool{true, false} {
-			if a := c.fill(&shapes[i], cl, verbFirst); a != nil && (best == nil || a.tokens > best.tokens) {
-				best = a
+		for range 2 {
+			try(&shapes[i])
+			for _, p := range parts {
+				slices.Reverse(p.slots) // and back after the second time
 			}
 		}
 	}
 	return best
 }
 
-// fill gives the pieces of a clause to the groups of a shape, the longest first. A type word after the pronoun of a question is tried as a verb and as a noun.
-func (c *Compiled) fill(s *shape, cl *clause, verbFirst bool) *assignment {
-	a := &assignment{shape: s, clause: cl, used: make([]bool, len(cl.parts)), filled: map[slot][]*part{}}
-	counts := make([]int, len(s.groups))
-	longest := make([]int, len(cl.parts))
-	for i := range longest {
-		longest[i] = i
-	}
-	slices.SortStableFunc(longest, func(x, y int) int { return cl.parts[y].to - cl.parts[y].from - cl.parts[x].to + cl.parts[x].from })
-	for _, i := range longest {
-		p := &cl.parts[i]
-		able := c.slots(p)
-		if !verbFirst {
-			slices.Reverse(able)
-		}
-		if g, filled, ok := a.place(able, counts); ok {
+// fill gives the pieces of a clause to the groups of a shape, the longest first.
+func (c *Compiled) fill(s *shape, cl *clause, parts []able) *assignment {
+	a := &assignment{shape: s, clause: cl, used: make([]bool, len(cl.parts)), placed: make([]placed, 0, len(cl.parts))}
+	var counts [maxGroups]int
+	for _, p := range parts {
+		if g, filled, ok := s.place(p.slots, &counts); ok {
 			counts[g]++
-			a.used[i] = true
-			a.filled[filled] = append(a.filled[filled], p)
-			a.tokens += p.to - p.from
+			a.used[p.part] = true
+			a.placed = append(a.placed, placed{filled, p.part})
+			a.tokens += p.tokens
 		}
 	}
 	for g := range s.groups {
@@ -237,28 +295,32 @@ func (c *Compiled) fill(s *shape, cl *clause, verbFirst bool) *assignment {
 }
 
 // place finds the first group with room for one of the slots.
-func (a *assignment) place(able []slot, counts []int) (group int, filled slot, ok bool) {
-	for _, s := range able {
-		for g := range a.shape.groups {
-			if counts[g] < a.shape.groups[g].max && slices.Contains(a.shape.groups[g].slots, s) {
-				return g, s, true
+func (s *shape) place(slots []slot, counts *[maxGroups]int) (group int, filled slot, ok bool) {
+	for _, want := range slots {
+		for g := range s.groups {
+			if counts[g] < s.groups[g].max && slices.Contains(s.groups[g].slots, want) {
+				return g, want, true
 			}
 		}
 	}
 	return 0, 0, false
 }
 
-// release gives a piece back: it is left over.
+// alone is the assignment of one piece that no word of a question stands for.
+func alone(s slot, p piece) *assignment {
+	return &assignment{clause: &clause{parts: []part{{piece: p}}}, used: []bool{true}, placed: []placed{{s, 0}}}
+}
+
+// release gives the pieces in a slot back: they are left over.
 func (a *assignment) release(s slot) {
-	for _, p := range a.filled[s] {
-		for i := range a.clause.parts {
-			if &a.clause.parts[i] == p {
-				a.used[i] = false
-				a.tokens -= p.to - p.from
-			}
+	a.placed = slices.DeleteFunc(a.placed, func(f placed) bool {
+		if f.slot != s {
+			return false
 		}
-	}
-	delete(a.filled, s)
+		a.used[f.part] = false
+		a.tokens -= a.clause.parts[f.part].to - a.clause.parts[f.part].from
+		return true
+	})
 }
 
 // fitsNegation keeps a negation only where it negates the attribute. A negated verb says of one of several records that it is not so, or of none that it is.
@@ -344,10 +406,10 @@ func (c *Compiled) fitsAvailable(a *assignment) bool {
 
 // fitsFieldVerb keeps a verb of a field only beside that field.
 func fitsFieldVerb(_ *Compiled, a *assignment) bool {
-	for _, v := range a.filled[slotFieldVerb] {
+	for _, v := range a.parts(slotFieldVerb) {
 		if !slices.ContainsFunc(v.fieldVerb(), func(f string) bool {
 			named := func(p *part) bool { return p.values[0] == f }
-			return slices.ContainsFunc(a.filled[slotField], named) || slices.ContainsFunc(a.filled[slotPlaceField], named)
+			return slices.ContainsFunc(a.parts(slotField), named) || slices.ContainsFunc(a.parts(slotPlaceField), named)
 		}) {
 			a.release(slotFieldVerb)
 			break
@@ -409,14 +471,12 @@ func (c *Compiled) fieldOfUnit(v language.Literal) string {
 		return ""
 	}
 	found := ""
-	for _, key := range sortedKeys(c.schema.Attributes) {
-		a := c.schema.Attributes[key]
-		if _, ok := unitFactor(v.Unit, a.Unit); !ok || a.Kind != "quantity" || a.ScopedBy != "" {
+	for name, attributes := range c.fields {
+		if !slices.ContainsFunc(attributes, func(a attribute) bool {
+			_, ok := unitFactor(v.Unit, a.Unit)
+			return ok && a.Kind == "quantity" && a.ScopedBy == ""
+		}) {
 			continue
-		}
-		name := key
-		if a.Field != "" {
-			name = a.Field
 		}
 		if found != "" && found != name {
 			return ""

@@ -162,8 +162,10 @@ func (l *Language) words(text string) []string {
 }
 
 // Tokens cuts a text as this language writes: contractions become their words, possessive endings vanish.
-func (l *Language) Tokens(text string) []Token {
-	raw := Scan(text)
+func (l *Language) Tokens(text string) []Token { return l.TokensOf(text, Scan(text)) }
+
+// TokensOf is [Language.Tokens] of a text that was scanned; raw is what [Scan] made of it and is spent.
+func (l *Language) TokensOf(text string, raw []Token) []Token {
 	out := make([]Token, 0, len(raw))
 	for i := 0; i < len(raw); {
 		j := i + 1
@@ -260,10 +262,10 @@ func (l *Language) WithoutLegalForm(name string) string {
 // Understood counts the tokens that are a word of a language: a function word, or part of a phrase of its pack. A word that is always content, such as double,
 // also stands in the titles of other languages and counts for none.
 func (l *Language) Understood(tokens []Token) (n int) {
-	words := make([]Token, len(tokens))
-	for i, t := range tokens {
-		t.Plain = l.Fold(t.Word)
-		words[i] = t
+	var room [32]Token // of a question: it stays on the stack
+	words := append(room[:0], tokens...)
+	for i := range words {
+		words[i].Plain = l.Fold(words[i].Word)
 	}
 	for i, end := 0, 0; i < len(words); i++ {
 		for p := range l.PhrasesAt(words, i) {

@@ -25,8 +25,17 @@ var numberForm = regexp.MustCompile(`^[-\x{2212}\x{2010}\x{2011}\x{2013}]?[0-9]{
 // attachedForm is a number with its unit in one token: 30min, 18v, 9am, 17h30.
 var attachedForm = regexp.MustCompile(`^([-\x{2212}]?[0-9]{1,15}(?:[.,][0-9]{1,15})?)(\p{L}+)$`)
 
+// numeric reports whether a word starts as a number may: most do not, and need no look at the forms.
+func numeric(word string) bool {
+	r, _ := utf8.DecodeRuneInString(word)
+	return '0' <= r && r <= '9' || minus(r)
+}
+
 // Attached parts a number from the unit in the same token; ok is false for another word.
 func Attached(word string) (number, unit string, ok bool) {
+	if !numeric(word) {
+		return "", "", false
+	}
 	m := attachedForm.FindStringSubmatch(word)
 	if m == nil {
 		return "", "", false
@@ -36,7 +45,7 @@ func Attached(word string) (number, unit string, ok bool) {
 
 // ParseNumber reads the digits of a token exactly. A number that the language could mean in two ways is none.
 func (l *Language) ParseNumber(word string) (*big.Rat, bool) {
-	if !numberForm.MatchString(word) {
+	if !numeric(word) || !numberForm.MatchString(word) {
 		return nil, false
 	}
 	if r, size := utf8.DecodeRuneInString(word); minus(r) {
@@ -240,8 +249,11 @@ func (l *Language) clock(word string, ending bool) (hour, minute int, exact bool
 			}
 		}
 	}
+	if h == "" || len(h) > 2 {
+		return -1, 0, false // most words: an error that nobody reads would be made for each
+	}
 	hour, err := strconv.Atoi(h)
-	if err != nil || len(h) > 2 || hour > 24 || h == "" {
+	if err != nil || hour > 24 {
 		return -1, 0, false
 	}
 	if m != "" || colon {
@@ -262,7 +274,8 @@ func (l *Language) DateAt(tokens []Token, i int) (d hours.Date, next int) {
 		y, m, day := Digits(tokens[i].Word, 4), Digits(tokens[i+1].Word, 2), Digits(tokens[i+2].Word, 2)
 		return validDate(y, m, day, true, i+3)
 	}
-	if parts := strings.Split(tokens[i].Word, "."); len(parts) == 3 && l.Pack.Decimal == "," {
+	if l.Pack.Decimal == "," && strings.Count(tokens[i].Word, ".") == 2 {
+		parts := strings.Split(tokens[i].Word, ".")
 		return validDate(Digits(parts[2], 4), Digits(parts[1], 2), Digits(parts[0], 2), true, i+1)
 	}
 	if day := l.dayNumber(tokens[i].Plain); day > 0 {

@@ -1,6 +1,7 @@
 package language
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -33,10 +34,9 @@ type source struct {
 	wide       bool // it stands with runes of another kind for one character, such as the three runes of ½
 }
 
-// compatible brings a text into NFKC with its map of offsets. The text is UTF-8.
-func compatible(s string) mapped {
-	m := make(mapped, 0, len(s))
-	if ascii(s) {
+// compatible appends a text in NFKC with its map of offsets. The text is UTF-8.
+func compatible(m mapped, s string) mapped {
+	if m = slices.Grow(m, len(s)); ascii(s) {
 		for i := range len(s) {
 			m = append(m, source{r: rune(s[i]), start: i, end: i + 1, from: i, to: i + 1})
 		}
@@ -114,7 +114,8 @@ func caseless(s string) string {
 
 // Scan cuts a text into tokens. Contractions and possessives are the affair of a language: see Language.Tokens.
 func Scan(s string) []Token {
-	m := compatible(s)
+	var room [64]source // of a question or a title: it stays on the stack
+	m := compatible(room[:0], s)
 	out := make([]Token, 0, 1+strings.Count(s, " "))
 	var breaks rune
 	hyphen, apostrophe := false, false
