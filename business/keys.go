@@ -20,7 +20,8 @@ type Signer interface {
 	Sign(digest [32]byte) ([]byte, error) // 64 bytes
 }
 
-// KeySigner is the Signer of a private key that this process holds.
+// KeySigner is the Signer of a private key that this process holds. Its public half follows from the private one and crypto/ed25519 signs, so [SignDocument]
+// and the others that sign take its signature as it is. A Signer that wraps it is verified like any other.
 func KeySigner(key *jwk.PrivateKey) Signer { return keySigner{key} }
 
 type keySigner struct{ key *jwk.PrivateKey }

@@ -33,7 +33,7 @@ const (
 
 // SignDocument adds signed_at, expires_at, signing_kid and the keys URL to a JSON object, signs its canonical form (X§8.3) and returns the object with its
 // attestation, members in received order and the added ones last. An object that has one of these members already is refused. What the signer returned is
-// verified before anything is returned, so that a broken signer publishes nothing.
+// verified before anything is returned, so that a broken signer publishes nothing; only a [KeySigner] needs none. A signer that fails matches [ErrSigner].
 func SignDocument(object []byte, s Signing) ([]byte, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -105,27 +105,35 @@ func (s *Signing) appendMirrored(dst []byte) []byte {
 	return jcs.AppendString(dst, s.KeysURL)
 }
 
-// sign returns the base64url signature over the 32 bytes of a digest (XP-INTEGRITY-001, 002), after it verified under the signer's own public key.
+// ErrSigner says that the signer was asked and gave no signature that verifies under its own public key.
+var ErrSigner = errors.New("the signer failed; nothing was published")
+
+// sign returns the base64url signature over the 32 bytes of a digest (XP-INTEGRITY-001, 002). What did not come from a key of this process is verified under
+// the signer's own public key.
 func sign(digest [32]byte, signer Signer) (string, error) {
 	if signer == nil {
 		return "", errors.New("there is no signer")
 	}
-	kid, public := signer.Kid(), signer.Public()
+	kid := signer.Kid()
 	if !jwk.ValidKid(kid) {
 		return "", errors.New("the signer's kid is not a key id of 1 to 128 plain characters")
 	}
+	if held, ok := signer.(keySigner); ok {
+		return jwk.EncodeBase64URL(held.key.Sign(digest[:])), nil
+	}
+	public := signer.Public()
 	if err := jwk.CheckEncoding(public); err != nil {
 		return "", fmt.Errorf("signer %s: %w", kid, err)
 	}
 	signature, err := signer.Sign(digest)
 	if err != nil {
-		return "", fmt.Errorf("signer %s: %w", kid, err)
+		return "", fmt.Errorf("signer %s: %w: %w", kid, ErrSigner, err)
 	}
 	if len(signature) != ed25519.SignatureSize {
-		return "", fmt.Errorf("signer %s: a signature has 64 bytes, it returned %d", kid, len(signature))
+		return "", fmt.Errorf("signer %s: a signature has 64 bytes, it returned %d: %w", kid, len(signature), ErrSigner)
 	}
 	if !ed25519.Verify(public, digest[:], signature) {
-		return "", fmt.Errorf("signer %s: its signature does not verify under its own public key; nothing was published", kid)
+		return "", fmt.Errorf("signer %s: its signature does not verify under its own public key: %w", kid, ErrSigner)
 	}
 	return jwk.EncodeBase64URL(signature), nil
 }

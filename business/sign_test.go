@@ -161,6 +161,9 @@ func TestSignDocumentTrustsNoSigner(t *testing.T) {
 		if name == "an error" && !errors.Is(err, refusal) {
 			t.Errorf("the signer's error is lost: %v", err)
 		}
+		if asked := f.kid != "" && len(f.key) == 32 && f.key[0] != 0; errors.Is(err, business.ErrSigner) != asked {
+			t.Errorf("%s: a failure of the signer's, or not, is %v", name, err)
+		}
 	}
 }
 

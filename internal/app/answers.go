@@ -3,7 +3,6 @@ package app
 import (
 	"cmp"
 	"context"
-	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -106,12 +105,11 @@ func (r *Registry) seal(ctx context.Context, s *state, e *entry, compiled *answe
 	if err != nil {
 		return nil, err
 	}
-	observed := &observedSigner{Signer: signer}
-	text, err := coverage.Frame{Site: r.site, Publication: e.publication, Signer: observed, Latency: r.Now().Sub(began)}.Seal(call, out)
+	text, err := coverage.Frame{Site: r.site, Publication: e.publication, Signer: signer, Latency: r.Now().Sub(began)}.Seal(call, out)
 	switch {
 	case errors.Is(err, coverage.ErrNotPublished):
 		return nil, bizhttp.ErrUnknown
-	case err != nil && observed.failed():
+	case errors.Is(err, business.ErrSigner):
 		r.log.Error("answer not signed", "publisher", e.slug, "cause", err.Error())
 		return nil, bizhttp.ErrKeysUnavailable
 	}
@@ -168,24 +166,4 @@ func (k *openedKey) get(now time.Time, open func() (business.Signer, error)) (bu
 		}
 	}
 	return o.signer, o.err
-}
-
-// observedSigner keeps apart that a key failed from that there was nothing to sign.
-type observedSigner struct {
-	business.Signer
-	asked     bool
-	digest    [32]byte
-	signature []byte
-	err       error
-}
-
-func (o *observedSigner) Sign(digest [32]byte) ([]byte, error) {
-	o.asked, o.digest = true, digest
-	o.signature, o.err = o.Signer.Sign(digest)
-	return o.signature, o.err
-}
-
-// failed reports whether the key was asked and gave no signature that verifies.
-func (o *observedSigner) failed() bool {
-	return o.asked && (o.err != nil || !ed25519.Verify(o.Public(), o.digest[:], o.signature))
 }
