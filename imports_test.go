@@ -79,10 +79,11 @@ var table = map[string]pkg{
 	"gidp/wire": {imports: values, pure: true},
 	"gidp":      {imports: join(values, []string{"gidp/wire"}), pure: true},
 	// interest holds the private values. session does not import it: what talks to a peer cannot hold them.
-	"gidp/interest":  {imports: join(values, []string{"gidp", "gidp/wire"}), pure: true},
-	"gidp/session":   {imports: join(values, []string{"gidp", "gidp/wire"}), pure: true},
-	"gidp/profile":   {imports: join(values, []string{"gidp", "gidp/wire"}), pure: true},
-	"gidp/provider":  {imports: join(foundations, gidpCore, []string{"gidp/profile"})},
+	"gidp/interest": {imports: join(values, []string{"gidp", "gidp/wire"}), pure: true},
+	"gidp/session":  {imports: join(values, []string{"gidp", "gidp/wire"}), pure: true},
+	"gidp/profile":  {imports: join(values, []string{"gidp", "gidp/wire"}), pure: true},
+	// provider is an index in memory; what serves and keeps it brings clock, network and disk.
+	"gidp/provider":  {imports: join(values, []string{"gidp", "gidp/wire"}), pure: true},
 	"gidp/gidpa2a":   {imports: join(foundations, gidpCore, []string{"gidp/profile"}), third: []string{"github.com/a2aproject/a2a-go"}},
 	"gidp/gidpcheck": {imports: join(foundations, gidpCore, []string{"gidp/profile", "gidp/provider", "gidp/gidpa2a"})},
 	// lab measures; what writes files and pictures stands above it.
@@ -390,7 +391,7 @@ func TestRulesCatchPlantedViolations(t *testing.T) {
 	}{
 		{"facts", "net/http", false, true}, {"facts", "os", false, true}, {"facts", "sayso/business", false, true}, {"facts", "sayso/facts/describe", false, true},
 		{"facts", "sayso/jcs", false, false}, {"jcs", "sayso/jwk", false, true}, {"jwk", "sayso/jws", false, true}, {"jws", "sayso/jwk", false, false},
-		{"report", "sayso/jcs", false, true}, {"gidp", "sayso/business", false, true}, {"gidp/session", "sayso/gidp/interest", false, true}, {"gidp/provider", "database/sql", false, false},
+		{"report", "sayso/jcs", false, true}, {"gidp", "sayso/business", false, true}, {"gidp/session", "sayso/gidp/interest", false, true}, {"gidp/provider", "database/sql", false, true}, {"internal/store", "database/sql", false, false},
 		{"facts/factshttp", "encoding/json", false, true}, {"facts/factshttp", "encoding/json", true, false}, {"facts/factshttp", "net/http", false, false},
 		{"facts/factshttp", "github.com/spf13/cobra", false, true}, {"facts/factscheck", "github.com/santhosh-tekuri/jsonschema/v6", false, false},
 		{"internal/cli", "sayso/cmd/sayso", false, true}, {"internal/app", "sayso/internal/store", false, true}, {"internal/server", "sayso/internal/store/sqlite", false, false},

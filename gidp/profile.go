@@ -196,6 +196,14 @@ func (t *Tree) Has(label string) bool {
 	return ok
 }
 
+// Container returns what contains a label; "" for a root, and for a label that the tree does not place.
+func (t *Tree) Container(label string) string {
+	if t == nil {
+		return ""
+	}
+	return t.parent[label]
+}
+
 // Within reports whether a label is the container or lies below it.
 func (t *Tree) Within(label, container string) bool {
 	if label == container {
