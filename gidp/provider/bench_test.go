@@ -101,7 +101,7 @@ func word(n int) string {
 
 // query of one rank of each list: rank 0 is the most used label.
 func (p *population) query(geo, cat, dom int) *provider.Query {
-	return &provider.Query{Limit: provider.MaxLimit, Projection: &wire.DiscoveryProjection{Geographies: []string{p.geo[geo%len(p.geo)]}, Categories: []string{p.cat[cat%len(p.cat)]},
+	return &provider.Query{Limit: provider.MaxLimit, Projection: &wire.DiscoveryProjection{ExpiresAt: start.Add(time.Hour), Geographies: []string{p.geo[geo%len(p.geo)]}, Categories: []string{p.cat[cat%len(p.cat)]},
 		Domains: []string{p.dom[dom%len(p.dom)]}, Relation: []string{wire.Complementary}}}
 }
 

@@ -68,7 +68,7 @@ type Config struct {
 	Relations   []string          // of the profiles; nil: complementary_counterparty
 	Secret      [32]byte          // random; one for all replicas, so that a cursor holds at each
 	Random      io.Reader         // cryptographic, safe for concurrent use
-	Tiers       map[string]Limits // by membership; nil: DefaultLimits for all
+	Tiers       map[string]Limits // by membership; nil: DefaultLimits for "" alone; a tier that is not here has none
 	Latency     time.Duration     // published withdrawal latency; 0: 60 s
 	Replica     bool              // rows come by a feed: see Synced
 	Capacity    int               // projections; 0: 2^20

@@ -52,6 +52,9 @@ func (p *Provider) Candidates(now time.Time, c Caller, q *Query) (Page, error) {
 	if _, err := p.gate.admit(now, c, Search, 1); err != nil {
 		return Page{}, err
 	}
+	if !now.Before(q.Projection.ExpiresAt) {
+		return Page{}, refuse(CodeRefused, "projection/expires_at", "an expired projection asks for nothing")
+	}
 	wants, err := p.wants(q)
 	if err != nil {
 		return Page{}, err
