@@ -361,6 +361,14 @@ func TestTreeRefusesCycles(t *testing.T) {
 	if _, err := tree.With(map[string]string{"munich": "austria"}); err == nil {
 		t.Error("an own placement moved a label of the profile")
 	}
+	for label, want := range map[string]string{"munich": "germany", "germany": "", "madrid": ""} {
+		if got := tree.Container(label); got != want {
+			t.Errorf("%s lies in %q, want %q", label, got, want)
+		}
+	}
+	if got := (*Tree)(nil).Container("munich"); got != "" {
+		t.Errorf("without a tree munich lies in %q", got)
+	}
 	if own, err := tree.With(map[string]string{"giesing": "munich"}); err != nil || !own.Within("giesing", "germany") || tree.Has("giesing") {
 		t.Errorf("%v: an own placement extends a copy", err)
 	}
