@@ -86,7 +86,11 @@ func (c *Conclusion) Text() string {
 		}
 	}
 	list("", c.Statements)
-	list("Not answered:", c.NotAnswered)
+	if c.Status.withholds() {
+		list("Why:", c.NotAnswered) // the sentence has said that nothing is answered
+	} else {
+		list("Not answered:", c.NotAnswered)
+	}
 	for _, choice := range c.Choices {
 		lines = append(lines, choice.Ask)
 	}
@@ -131,7 +135,7 @@ func (x *concluding) sentence() string {
 	case NeedsContext:
 		return "Not answered yet: " + who + " publishes something about this, and what applies depends on a value that was not given. The options are no answer."
 	default:
-		return "This could not be verified: what " + who + " publishes does not answer it. Whether the business offers it or not is not known from here."
+		return "Not answered: nothing that " + who + " publishes answers this. Whether the business offers it or not is not known from here."
 	}
 }
 
