@@ -28,6 +28,14 @@ type profilePage struct {
 	ContentHash                          string
 	Changed                              moment
 	LongData                             bool // the JSON-LD is too long for the page
+	Asking                               asking
+}
+
+// asking is what a program needs to ask the business; without an AskPath in the frame it is not shown.
+type asking struct {
+	Address  string // of the profile, absolute: what sayso ask is given
+	Endpoint string // MCP, absolute
+	Tools    []business.Tool
 }
 
 // recordGroup is the records of one type that this page shows.
@@ -87,7 +95,9 @@ func renderProfile(w io.Writer, p bizhttp.Page, records []business.Record, more 
 		}
 	}
 	page.Wide = true
-	page.Canonical = p.Site.Locators(p.Publication).PublicProfile
+	at := p.Site.Locators(p.Publication)
+	page.Asking = asking{Address: at.PublicProfile, Endpoint: at.MCP, Tools: p.Publication.Profile.Tools}
+	page.Canonical = at.PublicProfile
 	page.Description = joined(", ", info.DisplayName, page.Category, page.Where) + ": what the business states, and what the registry found."
 	page.Alternates = []alternate{
 		{"application/json", "Manifest", page.At.Manifest},

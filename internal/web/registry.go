@@ -39,10 +39,11 @@ func renderRegistry(w io.Writer, page string, data any) error {
 	return execute(w, registryPages[page], data)
 }
 
-// frame is what the frame of the registry's pages needs. Profile and VerifyPath are "" outside a publisher's pages.
+// frame is what the frame of the registry's pages needs. Profile and VerifyPath are "" outside a publisher's pages, AskPath also where nobody answers.
 type frame struct {
 	head
 	Profile    string
+	AskPath    string
 	VerifyPath string
 }
 
@@ -73,6 +74,9 @@ func newFrame(p *bizhttp.Page, title string) publisherFrame {
 	}
 	f.Title, f.NoIndex = title, p.Preview
 	f.Profile = p.Publication.Base()
+	if e.MCP != "" && p.Publication.Standing.IsPublished(p.Now) {
+		f.AskPath = f.Profile + "#ask"
+	}
 	f.VerifyPath = f.Profile + "/verify"
 	f.JSONLD = dataBlock(p.JSONLD)
 	return f

@@ -74,6 +74,13 @@ func profileOf(t *testing.T, p *business.Publication, records []business.Record)
 	return page(t, func(w io.Writer) error { return web.BusinessPages().Profile(w, about(p), records, false) })
 }
 
+// answering is the page of a registry that answers questions about p.
+func answering(p *business.Publication) bizhttp.Page {
+	a := about(p)
+	a.Site.ToolsServed = true
+	return a
+}
+
 func recordOf(t *testing.T, p *business.Publication, r business.Record) *html.Node {
 	t.Helper()
 	return page(t, func(w io.Writer) error { return web.BusinessPages().Record(w, about(p), &r) })
@@ -557,6 +564,56 @@ func TestRegistryProblem(t *testing.T) {
 	page(t, func(w io.Writer) error {
 		return web.BusinessPages().Problem(w, 599, "internal_error", "no such status", "")
 	})
+}
+
+// Whoever reads the page of a business that answers learns how to ask it, from every page of it; where nobody answers, nothing is promised.
+func TestHowToAsk(t *testing.T) {
+	p := sample()
+	p.Profile.Tools = []business.Tool{{Name: "ask_optician", Handler: "knowledge.search"}, {Name: "get", Handler: "knowledge.get"}}
+	render := func(a bizhttp.Page) map[string]*html.Node {
+		return map[string]*html.Node{
+			"profile": page(t, func(w io.Writer) error { return web.BusinessPages().Profile(w, a, sampleRecords(), false) }),
+			"record":  page(t, func(w io.Writer) error { return web.BusinessPages().Record(w, a, &sampleRecords()[1]) }),
+			"verify":  page(t, func(w io.Writer) error { return web.BusinessPages().Verify(w, a) }),
+		}
+	}
+	linked := func(doc *html.Node) bool {
+		return slices.ContainsFunc(all(first(doc, "header"), "a"), func(n *html.Node) bool {
+			return squeeze(n) == "Ask" && attr(n, "href") == "/gb/leeds/business/optician#ask"
+		})
+	}
+	pages := render(answering(p))
+	for name, doc := range pages {
+		if !linked(doc) {
+			t.Errorf("the %s page does not lead to how to ask", name)
+		}
+	}
+	got := says(pages["profile"])
+	if got["MCP endpoint"] != origin+"/t/optician/mcpFor an assistant: HTTP, without a login." || got["Tools"] != "ask_opticianget" {
+		t.Errorf("the endpoint is %q, the tools %q", got["MCP endpoint"], got["Tools"])
+	}
+	if command := squeeze(byClass(pages["profile"], "command")[0]); command != `sayso ask `+origin+`/gb/leeds/business/optician "Are you open on Saturday?" --root root.pub.json` {
+		t.Errorf("the command is %q", command)
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*bizhttp.Page, *business.Publication)
+	}{
+		{"no tools are served", func(a *bizhttp.Page, _ *business.Publication) { a.Site.ToolsServed = false }},
+		{"no tool is configured", func(_ *bizhttp.Page, p *business.Publication) { p.Profile.Tools = nil }},
+		{"a draft", func(_ *bizhttp.Page, p *business.Publication) { p.Standing.Lifecycle = business.Draft }},
+		{"authority has lapsed", func(_ *bizhttp.Page, p *business.Publication) { p.Standing.Proof.ValidUntil = noon }},
+	} {
+		q := sample()
+		q.Profile.Tools = p.Profile.Tools
+		a := answering(q)
+		c.change(&a, q)
+		for name, doc := range render(a) {
+			if linked(doc) || strings.Contains(squeeze(doc), "Ask this business") || strings.Contains(squeeze(doc), "/mcp") {
+				t.Errorf("%s: the %s page says how to ask", c.name, name)
+			}
+		}
+	}
 }
 
 // The owner's preview says that it is one and is not for search engines.
