@@ -45,7 +45,12 @@ func newAsk(e *env) *cobra.Command {
 		Example: "  sayso ask https://registry.example/b/brightwater-opticians \"How much is an eye test?\" --root root.pub.json\n" +
 			"  sayso ask opticians.example \"When are you open on Sunday?\" --set location=northgate --root root.pub.json\n" +
 			"  sayso ask opticians.example --tool nearest_branch --arguments '{\"limit\": 1}' --set caller_location=52.5,13.4 --root root.pub.json --json",
-		Args: cobra.RangeArgs(1, 2),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 2 {
+				return usageError("the question came in %d pieces", len(args)-1).withHint("put it in quotation marks: sayso ask %s %s", args[0], shellWord(strings.Join(args[1:], " ")))
+			}
+			return cobra.MinimumNArgs(1)(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			question := ""
 			if len(args) == 2 {
@@ -137,7 +142,7 @@ func (k *asking) question(text string) (*bizhttp.Question, error) {
 	}
 	switch {
 	case k.arguments == "" && strings.TrimSpace(text) == "":
-		return nil, usageError("there is no question").withHint("give it as one word of the command line, in quotation marks")
+		return nil, usageError("there is no question").withHint("write it behind the address, in quotation marks")
 	case k.arguments != "" && (text != "" || k.language != "" || k.content || k.limit != 0):
 		return nil, usageError("--arguments are the whole call: a question and its flags do not go with them")
 	case k.arguments != "":
@@ -245,7 +250,7 @@ func writeChoices(p *printer, choices []coverage.Choice, goOn func(name, value s
 		if i == 0 {
 			p.line("\nto go on:")
 		}
-		values := []string{map[string]string{"date": "2026-12-01", "geo": "52.5,13.4"}[choice.Type]}
+		values := []string{map[string]string{"date": "YYYY-MM-DD", "geo": "LATITUDE,LONGITUDE"}[choice.Type]} // to be filled in: a real value would be asked with
 		if len(choice.Options) > 0 {
 			values = values[:0]
 		}

@@ -89,9 +89,11 @@ func newRoot(e *env) *cobra.Command {
 		Use:   "sayso",
 		Short: "Publish, read and check figures and businesses that say who says so",
 		Long: "Sayso publishes official figures with their source, the day they were last checked and a signature, and keeps a registry in which businesses state what they " +
-			"offer under a key of their own. It answers for both over HTTP, for figures over MCP too, and reads and checks what others publish.\n\n" +
+			"offer under a key of their own. It answers for both over HTTP and over MCP, and reads, asks and checks what others publish.\n\n" +
 			"Answers go to standard output, everything else to standard error. Settings come from flags, SAYSO_ variables and a TOML file, in this order.",
-		Example:           "  sayso demo\n  sayso get uk/income-tax/personal-allowance --from https://figures.example\n  sayso verify https://registry.example/b/brightwater-opticians --root root.pub.json",
+		Example: "  sayso demo\n  sayso get uk/income-tax/personal-allowance --from https://figures.example\n" +
+			"  sayso ask https://registry.example/b/brightwater-opticians \"Do you have parking?\" --root root.pub.json\n" +
+			"  sayso verify https://registry.example/b/brightwater-opticians --root root.pub.json",
 		Version:           buildinfo.Get().Version,
 		SilenceUsage:      true,
 		SilenceErrors:     true,

@@ -273,7 +273,7 @@ func businessFailure(name string, err error) error {
 		f.reason = cmp.Or(format.Rule, format.Code)
 		return f
 	case errors.As(err, &way) && (way.Status == http.StatusNotFound || way.Status == http.StatusGone):
-		return notFoundError("%s", report.Clean(way.Error()))
+		return notFoundError("%s", report.Clean(way.Error())).withHint("a registry lists its businesses at /b; one that is not published is not found either")
 	case errors.As(err, &way):
 		f := unavailableError("%s", report.Clean(way.Error()))
 		if way.RetryAfter > 0 {

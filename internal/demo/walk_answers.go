@@ -120,7 +120,7 @@ var questions = []question{
 	},
 	{
 		title: "In Spanish", publisher: "marina-dental", query: "¿Cuánto cuesta una limpieza dental?", status: coverage.Resolved, verdict: coverage.VerdictPublished, value: "70",
-		why: "The number is the one that stands in the record. The answer states no currency, so the reader adds none.",
+		why: "The number is the one that stands in the record, in the currency that the clinic states beside it. Nothing was converted.",
 	},
 }
 
