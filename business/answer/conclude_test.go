@@ -281,3 +281,11 @@ func FuzzConclude(f *testing.F) {
 		}
 	})
 }
+
+// What was found without a value is named, so that whoever tells it says neither nothing nor too much.
+func TestConcludeNamesWhatIsFound(t *testing.T) {
+	c := concluded(t, quay(), "knowledge.search", `{"query":"How heavy is a drill?"}`, 0)
+	if c.Status != coverage.Partial || len(c.Statements) != 1 || c.Statements[0] != `it publishes "Drill" ["tool/drill"]` {
+		t.Errorf("%s: %q", c.Status, c.Statements)
+	}
+}

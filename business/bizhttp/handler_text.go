@@ -40,6 +40,7 @@ func (h *handler) serveText(x *exchange, p *business.Publication) error {
 	at := x.site.Locators(p)
 	writeStated(&b, "Manifest", at.Manifest)
 	writeStated(&b, "Export", at.BulkExport)
+	writeStated(&b, "Questions (MCP)", at.MCP)
 	if len(info.Locations) > 0 {
 		b.WriteString("\n## Locations\n\n")
 	}

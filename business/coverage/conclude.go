@@ -109,7 +109,7 @@ func (x *concluding) conclude() *Conclusion {
 	out := &Conclusion{Status: status, Sentence: x.sentence(), NotAnswered: x.notAnswered()}
 	if !status.withholds() {
 		if out.Statements = x.statements(); len(out.Statements) == 0 {
-			out.Statements = []string{"no value of its own; the answer itself has what was found"}
+			out.Statements = x.found()
 		}
 	}
 	if x.Clarification != nil && (status == NeedsContext || status == Partial) {

@@ -166,6 +166,18 @@ func (x *concluding) narrower(p *Proposition) string {
 	return ""
 }
 
+// found names what an answer shows when nothing was decided about it.
+func (x *concluding) found() []string {
+	var out []string
+	for _, r := range x.result.Records {
+		out = append(out, "it publishes "+x.name(Subject{Type: r.Type, ID: r.ID}))
+	}
+	if out == nil {
+		return []string{"nothing in so many words; what was found stands in the answer"}
+	}
+	return capped(out)
+}
+
 // resultLines are texts, places, links and readings of the result.
 func (x *concluding) resultLines() []string {
 	var out []string
