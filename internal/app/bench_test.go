@@ -91,16 +91,23 @@ func BenchmarkDump(b *testing.B) {
 	}
 }
 
+// examWorld is a registry whose publisher shop has n records that share their first words.
+func examWorld(b *testing.B, n int) *apptest.World {
+	b.Helper()
+	w, _ := shopWorld(b)
+	lines := make([]string, n)
+	for i := range lines {
+		lines[i] = line(fmt.Sprint(i), fmt.Sprintf("Eye exam %x", i*7919))
+	}
+	stock(b, w.Registry, "shop", lines...)
+	return w
+}
+
 // BenchmarkAsk is the hot path of answers: one question of a publisher whose snapshot is compiled, signature included.
 func BenchmarkAsk(b *testing.B) {
 	for _, n := range []int{10, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			w, _ := shopWorld(b)
-			lines := make([]string, n)
-			for i := range lines {
-				lines[i] = line(fmt.Sprint(i), fmt.Sprintf("Eye exam %x", i*7919))
-			}
-			stock(b, w.Registry, "shop", lines...)
+			w := examWorld(b, n)
 			question := []byte(`{"query":"Do you offer eye exams?"}`)
 			b.ReportAllocs()
 			for b.Loop() {
@@ -116,12 +123,7 @@ func BenchmarkAsk(b *testing.B) {
 func BenchmarkFirstAsk(b *testing.B) {
 	for _, n := range []int{100, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			w, _ := shopWorld(b)
-			lines := make([]string, n)
-			for i := range lines {
-				lines[i] = line(fmt.Sprint(i), fmt.Sprintf("Eye exam %x", i*7919))
-			}
-			stock(b, w.Registry, "shop", lines...)
+			w := examWorld(b, n)
 			for b.Loop() {
 				if _, err := w.Replica(b).Ask(b.Context(), "shop", "get", []byte(`{"records":[{"type":"service","id":"7"}]}`)); err != nil {
 					b.Fatal(err)

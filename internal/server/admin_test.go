@@ -64,7 +64,13 @@ func send(t *testing.T, base string, q request) reply {
 	for i := 0; i+1 < len(q.headers); i += 2 {
 		r.Header.Add(q.headers[i], q.headers[i+1])
 	}
-	answer, err := http.DefaultClient.Do(r)
+	return exchange(t, http.DefaultClient, r)
+}
+
+// exchange sends a request and reads the whole answer; what is no JSON has no value.
+func exchange(t testing.TB, client *http.Client, r *http.Request) reply {
+	t.Helper()
+	answer, err := client.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}

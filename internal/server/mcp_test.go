@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -88,18 +87,7 @@ func (s *toolServer) call(t *testing.T, path, tool, args, token string) reply {
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := reply{status: answer.StatusCode, header: answer.Header, text: string(text)}
-	json.Unmarshal(text, &out.value)
-	return out
+	return exchange(t, http.DefaultClient, r)
 }
 
 // envelope is the text of a result, at path in it.

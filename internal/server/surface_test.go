@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -29,18 +28,7 @@ func get(t *testing.T, base, path, host string, headers ...string) reply {
 	for i := 0; i+1 < len(headers); i += 2 {
 		r.Header.Add(headers[i], headers[i+1])
 	}
-	answer, err := (&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := reply{status: answer.StatusCode, header: answer.Header, text: string(text)}
-	json.Unmarshal(text, &out.value)
-	return out
+	return exchange(t, &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, r)
 }
 
 // One origin serves facts and businesses: each path has one owner, and a business's own host has no facts.
