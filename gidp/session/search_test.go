@@ -346,8 +346,15 @@ func (m *model) judge(f *findings, from, to *node) {
 		for _, p := range sent[min(len(sent), len(from.link[1-i])):] {
 			switch o := p.o.(type) {
 			case *wire.Opportunity:
+				if m.cfg.literal == 0 && !satisfied(b) {
+					wrong("side %d qualified though an entry condition does not hold", i)
+				}
 				if a.Phase != Probing || !b.Emitted || a.Emitted || a.Role != Initiator {
 					wrong("side %d sent an Opportunity", i)
+				}
+			case *wire.CompatibilityResponse:
+				if o.SessionStatus == wire.StatusPotential && a.Phase == Probing && m.cfg.literal == 0 && !satisfied(b) {
+					wrong("side %d reports an entry condition that does not hold", i)
 				}
 			case *wire.SessionClose:
 				if o.Reason == wire.ReasonUnspecified && a.Role == Responder && a.Phase == Probing && to.left == from.left {
@@ -360,6 +367,21 @@ func (m *model) judge(f *findings, from, to *node) {
 			}
 		}
 	}
+}
+
+// satisfied is E1 to E6 of sec. 5.2, written apart from the step function (I4).
+func satisfied(s *State) bool {
+	definite := false
+	for _, p := range s.Props {
+		if p.Withdrawn {
+			continue
+		}
+		if p.Result != wire.Compatible && p.Result != wire.Conditionally {
+			return false
+		}
+		definite = definite || p.Result == wire.Compatible
+	}
+	return definite && len(s.Requires) == 0 && s.Sent.Kind == SlotEmpty && s.Recv.Kind == SlotEmpty && len(s.AsksOut)+len(s.AsksIn) == 0
 }
 
 // table is §17.2 with its readings, written apart from the step function: what a received object may lead to in each phase, as the next phase and the objects
@@ -444,12 +466,15 @@ func TestEveryInterleaving(t *testing.T) {
 	questions.budget = budget{Asks: 2}
 	blocked := small("unanswered claims block", 0, true)
 	blocked.budget = budget{Asks: 2}
+	expired := small("expired claims block", 0, true)
+	expired.budget, expired.expiry = budget{Asks: 1}, true
 	for _, c := range []struct {
 		model      *model
 		seen, none []string
 	}{
 		{questions, []string{"mismatch"}, nil},
 		{blocked, nil, []string{"mismatch", "split", "stuck"}},
+		{expired, nil, []string{"mismatch", "split", "stuck"}},
 		{small("literal rows under a pending slot", literalPending, false), []string{"split", "stuck"}, []string{"mismatch"}},
 		{small("phase under a pending slot", 0, false), []string{"stuck"}, []string{"mismatch", "split"}},
 		{small("as built", 0, true), nil, []string{"mismatch", "split", "stuck"}},

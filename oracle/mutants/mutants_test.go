@@ -1,0 +1,193 @@
+package mutants
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// mutant is a mistake: what stands in a file of the product, what is put in its place, and the test that must fail then.
+type mutant struct {
+	name     string
+	file     string // of the product's module
+	old, new string // old stands in the file exactly once
+	pkg, run string // the test
+}
+
+var planted = []mutant{
+	{"an expired claim is ignored (C-03)", "gidp/session/step.go",
+		`			good = false
+		default:`, `		default:`,
+		"./gidp/session", "TestEveryInterleaving$"},
+	{"unanswered claims are ignored (C-01)", "gidp/session/step.go",
+		`			if r.env.Config.literal&ignoreUnanswered != 0 {
+				return
+			}
+			good = false`, `			return`,
+		"./gidp/session", "TestEveryInterleaving$"},
+	{"the phase of a wait comes back with its answer (C-05)", "gidp/session/receive.go",
+		`if r.env.Config.literal&literalPending != 0 && r.st.Phase.active() {`, `if r.st.Phase.active() {`,
+		"./gidp/session", "TestEveryInterleaving$"},
+	{"no refresh (C-06)", "gidp/session/step.go",
+		`return r.refreshable() == nil`, `return r.refreshable() == nil && env.Now.IsZero()`,
+		"./gidp/gidpcheck", "TestRefreshEndsAHang$"},
+	{"a claim_id may be used again (X-01)", "gidp/session/receive.go",
+		`if problem := r.legal(Theirs, o.Claims); problem != "" {`, `if problem := r.legal(Theirs, o.Claims); problem == "none" {`,
+		"./gidp/gidpcheck", "TestX01"},
+	{"a late approval is not judged again (X-02)", "gidp/session/decide.go",
+		`		v = r.judge(s, decided, narrow)
+	}
+	if !v.status.Terminal() {`, `		v = verdict{status: wire.Granted, row: "D6", scope: s.Scope}
+	}
+	if !v.status.Terminal() {`,
+		"./gidp/gidpcheck", "TestX02"},
+	{"a Handoff needs no consent of its recipient (X-04)", "gidp/session/receive.go",
+		`covered = covered && name != ""`, `covered = name != ""`,
+		"./gidp/gidpcheck", "TestX04"},
+	{"a Handoff after a contradiction (X-05)", "gidp/session/receive.go",
+		`	if r.st.contradicted() {
+		r.settleReports()
+		r.closeWith(wire.ReasonIncompatible, "", "S-17")
+	}`, ``,
+		"./gidp/gidpcheck", "TestX05|TestOwnScenarios"},
+	{"a consent grants deeper than the session (X-06)", "gidp/session/decide.go",
+		`		case !r.withinDepth(a.Class):
+			row = "D4"
+`, ``,
+		"./gidp/gidpcheck", "TestX06"},
+	{"a network attribute goes to any peer (X-07)", "gidp/session/decide.go",
+		`	case a.Class.Surface == gidp.Network && !a.Member:
+		return refuse("D3")
+`, ``,
+		"./gidp/gidpcheck", "TestX07|TestDecisionOrder"},
+	{"an approval is asked for before the depth is looked at", "gidp/session/decide.go",
+		`	case a.Class.Surface == gidp.Network && !a.Member:
+		return refuse("D3")
+	case !r.withinDepth(a.Class):`, `	case !decided && a.Class.Gate == gidp.NeedsPrincipalOK:
+		return verdict{status: wire.Pending, row: "D5"}
+	case a.Class.Surface == gidp.Network && !a.Member:
+		return refuse("D3")
+	case !r.withinDepth(a.Class):`,
+		"./gidp/gidpcheck", "TestDecisionOrder"},
+	{"authority withdrawn still pends", "gidp/session/decide.go",
+		`	case permission == gidp.No:
+		out := refuse("D2")`, `	case permission == gidp.No && decided:
+		out := refuse("D2")`,
+		"./gidp/gidpcheck", "TestDecisionOrder|TestConsentOrder|TestOwnScenarios"},
+	{"allowed_results is ignored (X-08)", "gidp/evaluate.go",
+		`if !slices.Contains(q.Allowed, a.Result) {`, `if q.Allowed == nil {`,
+		"./gidp/gidpcheck", "TestX08"},
+	{"expiry is not enforced (X-09)", "gidp/session/receive.go",
+		`	case r.now > e.Object.Expires().Unix()+seconds(r.env.Config.Skew):
+		return &Refusal{CodeExpired, "D1", "the object has expired"}
+`, ``,
+		"./gidp/gidpcheck", "TestX09"},
+	{"an Opportunity is not checked (X-10)", "gidp/session/receive.go",
+		`case r.st.Vote != wire.StatusPotential || !r.matches(o):`, `case r.st.Vote != wire.StatusPotential:`,
+		"./gidp/gidpcheck", "TestX10"},
+	{"a second provisional answer counts (X-13)", "gidp/session/receive.go",
+		`case !status.Terminal() && r.st.Sent.Provisional != "":`, `case false:`,
+		"./gidp/gidpcheck", "TestX13"},
+	{"one more condition qualifies: a borderline answer alone", "gidp/session/step.go",
+		`		case wire.Conditionally:
+		case "":`, `		case wire.Conditionally:
+			definite = true
+		case "":`,
+		"./gidp/gidpcheck", "TestBorderlineAloneDoesNotQualify"},
+	{"qualification is remembered from mid-wait (06)", "gidp/session/step.go",
+		`len(r.st.Requires) > 0 || r.st.Sent.Kind != SlotEmpty || r.st.Recv.Kind != SlotEmpty {`, `len(r.st.Requires) > 0 {`,
+		"./gidp/session", "TestEveryInterleaving$"},
+	{"the exact value answers one operator", "gidp/interest/view.go",
+		`			return cells
+`, `			_ = cells
+			return gidp.Open{Value: value, Tree: tree, Meaning: gidp.FactHeld}
+`,
+		"./gidp/gidpcheck", "TestWhatMustNotShowDoesNotShow"},
+	{"equals in the own cell is compatible", "gidp/evaluate.go",
+		`		case lo == hi:
+			return wire.Compatible
+		}`, `		}
+		return wire.Compatible`,
+		"./gidp", "TestRepliesFactorThroughCells"},
+	{"adjacent cells share an end", "gidp/evaluate.go",
+		`always = always && asked.upTo(rat(hi))`, `always = always && asked.upTo(rat(hi-1))`,
+		"./gidp", "TestRepliesFactorThroughCells|TestAlignedClaims"},
+	{"never answers unknown", "gidp/evaluate.go",
+		`return Answer{Result: wire.Declined, Row: "V2"}`, `return Answer{Result: wire.Unknown, Row: "V2"}`,
+		"./gidp", "TestEvaluationOrder"},
+	{"an identity is compared without a grant (03)", "gidp/evaluate.go",
+		`case e.view.Identifying(c.Key) && (!slices.Contains(e.query.Revealed, c.Key) || e.view.Authority.At(Introduce) == No):`, `case e.view.Identifying(c.Key) && e.view.Authority.At(Introduce) == No:`,
+		"./gidp", "TestEvaluationOrder"},
+	{"the name of a dependency that is evaluation_only (04)", "gidp/session/step.go",
+		`if !named || len(c.Names) == 0 {`, `if len(c.Names) == 0 {`,
+		"./gidp/gidpcheck", "TestOwnScenarios|TestWhatMustNotShowDoesNotShow"},
+	{"the ledger admits what one of its answers may not tell", "gidp/ledger.go",
+		`for _, n := range counts {`, `for _, n := range counts[:1] {`,
+		"./gidp", "TestBudget|TestLedgerProperties"},
+	{"a changed value refunds what was told (L-6)", "gidp/ledger.go",
+		`r.Burned, r.Remaining, r.Epoch = r.told(), full(r.Domain.Size()), r.Epoch+1`, `r.Remaining, r.Epoch = full(r.Domain.Size()), r.Epoch+1`,
+		"./gidp", "TestLedgerProperties"},
+	{"equal-width cells under a skewed prior", "gidp/profile/partition.go",
+		`e != Snap(q) && !(math.Abs(float64(e)-q) <= 1) {`, `q < 0 {`,
+		"./gidp/profile", "TestEqualWidthIsForUniformPriorsOnly"},
+	{"a partition drawn anew by its next version", "gidp/profile/partition.go",
+		`return !slices.ContainsFunc(coarse, func(e int64) bool { return !slices.Contains(fine, e) })`, `return len(coarse) <= len(fine)`,
+		"./gidp/profile", "TestVersionsOfAPartitionAreNested|TestNested"},
+	{"a projection with what is for sessions only (K4)", "gidp/interest/project.go",
+		`!fits(d.Class, d.From) || `, ``,
+		"./gidp/interest", "TestProject"},
+}
+
+// TestEveryPlantedMistakeIsSeen runs each named test over the product with one mistake in it. A mistake that does not compile is no mistake, and a name that
+// runs no test sees none.
+func TestEveryPlantedMistakeIsSeen(t *testing.T) {
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range planted {
+		t.Run(m.name, func(t *testing.T) {
+			out, failed := m.try(t, root)
+			switch {
+			case strings.Contains(out, "[build failed]") || strings.Contains(out, "[setup failed]"):
+				t.Fatalf("the mistake does not compile:\n%s", out)
+			case !failed:
+				t.Fatalf("%s does not see it:\n%s", m.run, out)
+			case !strings.Contains(out, "--- FAIL: Test"):
+				t.Fatalf("it failed otherwise:\n%s", out)
+			}
+		})
+	}
+}
+
+// try runs the test of a mutant and reports whether it failed.
+func (m *mutant) try(t *testing.T, root string) (out string, failed bool) {
+	path := filepath.Join(root, filepath.FromSlash(m.file))
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(text), m.old); n != 1 {
+		t.Fatalf("what it replaces stands in %s %d times", m.file, n)
+	}
+	dir := t.TempDir()
+	changed := filepath.Join(dir, "changed.go")
+	if err := os.WriteFile(changed, []byte(strings.Replace(string(text), m.old, m.new, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {path: changed}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(list, overlay, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command("go", "test", "-vet=off", "-count=1", "-overlay", list, "-run", m.run, m.pkg)
+	c.Dir = root
+	text, err = c.CombinedOutput()
+	return string(text), err != nil
+}
