@@ -186,8 +186,30 @@ func (m *mutant) try(t *testing.T, root string) (out string, failed bool) {
 	if err := os.WriteFile(list, overlay, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command("go", "test", "-vet=off", "-count=1", "-overlay", list, "-run", m.run, m.pkg)
+	args := []string{"test", "-vet=off", "-count=1", "-overlay", list, "-run", m.run, m.pkg}
+	if drawsAtRandom(t, filepath.Join(root, m.pkg)) {
+		args = append(args, "-rapid.nofailfile") // what a planted mistake finds is no case to keep
+	}
+	c := exec.Command("go", args...)
 	c.Dir = root
 	text, err = c.CombinedOutput()
 	return string(text), err != nil
+}
+
+// drawsAtRandom reports whether a test of a package uses rapid, which then has its flags.
+func drawsAtRandom(t *testing.T, dir string) bool {
+	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), `"pgregory.net/rapid"`) {
+			return true
+		}
+	}
+	return false
 }
