@@ -39,6 +39,7 @@ type plan struct {
 	called              int   // records of the publisher that is called
 	resident            int   // publishers whose answers are held in memory
 	pushes              int   // of live readings
+	projections         []int // sizes of the discovery index
 }
 
 var (
@@ -46,12 +47,12 @@ var (
 		get: []int{1_000, 10_000, 100_000}, resolve: []int{1_000, 10_000, 100_000}, build: []int{1_000, 10_000, 100_000},
 		command: []int{10_000}, served: []int{10_000, 100_000, 1_000_000},
 		publishers: []int{10, 1_000, 10_000}, records: []int{1_000, 10_000, 100_000}, publishes: 100,
-		asked: []int{10, 1_000, 10_000}, called: 1_000, resident: 1_000, pushes: 200}
+		asked: []int{10, 1_000, 10_000}, called: 1_000, resident: 1_000, pushes: 200, projections: []int{10_000, 100_000, 1_000_000}}
 	full = plan{rounds: 9, short: 41, stretch: 40 * time.Millisecond, questions: 600,
 		get: ordinary.get, resolve: ordinary.resolve, build: ordinary.build,
 		command: []int{10_000, 100_000}, served: ordinary.served,
 		publishers: ordinary.publishers, records: ordinary.records, publishes: 400,
-		asked: ordinary.asked, called: ordinary.called, resident: ordinary.resident, pushes: 1_000}
+		asked: ordinary.asked, called: ordinary.called, resident: ordinary.resident, pushes: 1_000, projections: ordinary.projections}
 )
 
 // subjects in the order they run.
@@ -77,6 +78,7 @@ var subjects = []struct {
 	{"answer-call", measureCall},
 	{"answer-resident", measureResident},
 	{"answer-live", measureLive},
+	{"gidp-candidates", measureCandidates},
 }
 
 func main() {
