@@ -97,7 +97,7 @@ func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
 // Request is one fetch.
 type Request struct {
-	Method string // GET when empty; HEAD, POST, OPTIONS
+	Method string // GET when empty; HEAD, POST, PUT, DELETE, OPTIONS
 	URL    string
 	Header http.Header // Accept, Content-Type and the like; never credentials
 	Body   io.Reader
@@ -121,8 +121,8 @@ func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 	if r.Method == "" {
 		r.Method = http.MethodGet
 	}
-	if !slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodOptions}, r.Method) {
-		return nil, refuse("the method is not GET, HEAD, POST or OPTIONS")
+	if !slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodOptions}, r.Method) {
+		return nil, refuse("the method is not GET, HEAD, POST, PUT, DELETE or OPTIONS")
 	}
 	if err := checkHeader(r.Header); err != nil {
 		return nil, err
