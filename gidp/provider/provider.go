@@ -279,6 +279,12 @@ func (p *Provider) Sweep(now time.Time, limit int) int {
 	return p.index.sweep(now, limit)
 }
 
+// Charge counts an operation that needs nothing of the index, such as a report of abuse, as one of op. Its refusals are CodeQuota and CodeBanned.
+func (p *Provider) Charge(now time.Time, c Caller, op Op) error {
+	_, err := p.gate.admit(now, c, op, 1)
+	return err
+}
+
 // Ban shuts a key out until an instant: it is refused, and its projection is not returned. ErrBans when too many are banned.
 func (p *Provider) Ban(now time.Time, key Thumbprint, until time.Time) error {
 	p.gate.mu.Lock()
