@@ -58,20 +58,26 @@ func (s *Server) care() http.Handler {
 	if s.options.Registry != nil {
 		served += ", and the admin API below " + adminBase
 	}
+	if s.options.Inbox != nil {
+		served += ", and the decisions at " + inboxBase
+	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, http.StatusNotFound, refusal{"not found", served})
 	})
-	if s.options.Registry == nil {
-		return s.namedHosts(mux)
+	var admin http.Handler
+	if s.options.Registry != nil {
+		admin = s.admin()
 	}
-	admin := s.admin()
 	return s.namedHosts(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// The mux would redirect paths that it can clean; an act is at the path that was sent, or nowhere.
-		if strings.HasPrefix(r.URL.EscapedPath(), adminBase+"/") {
+		switch path := r.URL.EscapedPath(); {
+		case admin != nil && strings.HasPrefix(path, adminBase+"/"):
 			admin.ServeHTTP(w, r)
-			return
+		case s.options.Inbox != nil && inboxPath(path):
+			s.inbox(w, r)
+		default:
+			mux.ServeHTTP(w, r)
 		}
-		mux.ServeHTTP(w, r)
 	}))
 }
 

@@ -7,7 +7,11 @@
 // hosts these are, any name but the registry's own may be one. A server with one surface gives it every path. An unknown path is 404 in the shape of the
 // surface that owns it.
 //
-// Limits stand around both: a request line and header of at most 16 KiB (431), five seconds for the header, bodies of at most 1 MiB unless the route says
+// GIDP adds agents below /a2a/ (Options.Agents) and a discovery provider below /gidp/v1/ (Options.Provider), with the JSON Schemas of what they exchange below
+// /schema/gidp/. Their handlers get the client's address ([ClientAddress]); nothing of them may be read by pages of another origin but the schemas. An event
+// stream of an agent lasts as long as its reader takes each part within a minute.
+//
+// Limits stand around all: a request line and header of at most 16 KiB (431), five seconds for the header, bodies of at most 1 MiB unless the route says
 // less, a rate limit on the routes that are computed (429 with Retry-After), and a recovery that turns a panic into a 500 body, or closes the connection when
 // an answer had begun. Every answer carries an X-Request-Id that the log repeats. /livez, /readyz, /metrics and the admin API do not exist there.
 //
@@ -23,6 +27,9 @@
 // A registry is ready when its heads were read within ten seconds; without a key that can sign, or with one that ends within 30 days, it is ready with a warning. Its
 // gauges are sayso_registry_publishers, _publishers_published, _proofs_expiring, _proofs_lapsed, _key_seconds and _heads_age_seconds. Its background work
 // runs as long as the server does.
+//
+// Options.Inbox serves the page of decisions at /inbox and below, behind the same rule of names; its own forms are its to guard. Options.Background runs as
+// long as the server does.
 //
 // # The admin API
 //

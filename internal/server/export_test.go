@@ -26,6 +26,9 @@ func AdminRoutes() []AdminRoute {
 // SetPatience changes how long a part of a body may take, before the server runs.
 func (s *Server) SetPatience(d time.Duration) { s.patience = d }
 
+// SetTimeouts changes how long the public listener waits, before the server runs.
+func (s *Server) SetTimeouts(d time.Duration) { s.public.ReadTimeout, s.public.WriteTimeout = d, d }
+
 // Unpack reads an archive as an import does.
 func Unpack(from io.Reader) (map[string][]byte, error) {
 	var s spool

@@ -27,6 +27,9 @@ func (s *Server) front() http.Handler {
 			if r.ContentLength != 0 {
 				r.Body = http.MaxBytesReader(a, r.Body, maxBody)
 			}
+			if a.streams = to.streams; to.client {
+				r = s.withClient(r)
+			}
 			to.handler.ServeHTTP(a, r)
 			if s.limits != nil && to.byKey && a.status == http.StatusUnauthorized {
 				s.limits.failed(clientAddress(r, s.options.TrustedProxies), time.Now())
@@ -139,6 +142,8 @@ type answer struct {
 	id     string
 	status int
 	bytes  int64
+	// streams lets an event stream outlive the write timeout.
+	streams bool
 }
 
 var answers = sync.Pool{New: func() any { return new(answer) }}
@@ -154,6 +159,7 @@ func (a *answer) Write(b []byte) (int, error) {
 	if a.status == 0 {
 		a.status = http.StatusOK
 	}
+	a.keepStreaming()
 	n, err := a.ResponseWriter.Write(b)
 	a.bytes += int64(n)
 	return n, err

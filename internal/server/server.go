@@ -28,7 +28,7 @@ const (
 	drainTimeout = 4 * time.Second
 )
 
-// Options configure a server. Listeners are required, and Public with Classify, or Registry, or all of them.
+// Options configure a server. Listeners are required, and at least one surface: Public with Classify, Registry, Agents, Provider.
 type Options struct {
 	PublicListener  net.Listener
 	PrivateListener net.Listener
@@ -42,6 +42,16 @@ type Options struct {
 	Pages *bizhttp.Pages
 	// Call answers the MCP endpoints of the business surface (bizhttp.HandlerOptions.Call); nil serves no tools.
 	Call func(w http.ResponseWriter, r *http.Request, p *business.Publication) error
+	// Agents answers below /a2a/ on the public listener; nil: nobody does. Its event streams may last.
+	Agents http.Handler
+	// Provider answers below /gidp/v1/ on the public listener; nil: nobody does.
+	Provider http.Handler
+	// Inbox answers /inbox and below on the private listener; nil: nobody does.
+	Inbox http.Handler
+	// Background runs as long as the server does. The first error ends the server.
+	Background []func(ctx context.Context) error
+	// Gauges are shown by /metrics beside those of the server.
+	Gauges []Gauge
 	// Checks are run by /readyz, in order.
 	Checks []Check
 	// Reloader is nil when nothing can be reloaded.
@@ -69,6 +79,7 @@ type Server struct {
 	private *http.Server
 
 	business http.Handler // nil without a registry
+	schemas  http.Handler // of GIDP; nil without agents and provider
 	patience time.Duration
 }
 
@@ -91,6 +102,10 @@ func New(o Options) *Server {
 		s.business = s.businessSurface()
 		s.metrics.registry.MustRegister(registryGauges{o.Registry})
 	}
+	if o.Agents != nil || o.Provider != nil {
+		s.schemas = schemaHandler(o.Agents != nil, o.Provider != nil)
+	}
+	s.addGauges()
 	errorLog := slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug)
 	s.public = &http.Server{
 		Handler: s.front(), ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
@@ -133,6 +148,13 @@ func (s *Server) Run(ctx context.Context) error {
 		serving.Go(func() {
 			if err := s.options.Registry.Run(ctx); err != nil {
 				stop(fmt.Errorf("the registry's background work failed: %w", err))
+			}
+		})
+	}
+	for _, work := range s.options.Background {
+		serving.Go(func() {
+			if err := work(ctx); err != nil && ctx.Err() == nil {
+				stop(err)
 			}
 		})
 	}

@@ -45,7 +45,7 @@ func startWith(t *testing.T, o server.Options, change func(*server.Server)) *run
 		return l
 	}
 	o.PublicListener, o.PrivateListener = listen(), listen()
-	if o.Public == nil && o.Registry == nil {
+	if o.Public == nil && o.Registry == nil && o.Agents == nil && o.Provider == nil {
 		o.Public = http.NotFoundHandler()
 	}
 	if o.Classify == nil {

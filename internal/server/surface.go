@@ -17,16 +17,26 @@ type target struct {
 	dynamic bool   // the rate limit counts it
 	byKey   bool   // it is counted by credential when there is one
 	refuse  refuser
+	client  bool // the handler asks for ClientAddress
+	streams bool // the handler may answer with an event stream
 }
 
 // byKey are the routes whose callers hold keys of their own.
 var byKey = map[string]bool{"/mcp": true, "/t/{p}/mcp": true, "/discovery/query": true}
 
-// target decides which surface answers. Where both are there, bizhttp.Belongs says whose a path is; a server with one of them gives it every path.
+// target decides which surface answers. GIDP has its own paths but under a publisher's own host; of the others bizhttp.Belongs says whose a path is where both
+// are there, and a server with one of them gives it every path.
 func (s *Server) target(r *http.Request) target {
-	if path := r.URL.EscapedPath(); s.business != nil && (s.options.Public == nil || bizhttp.Belongs(path, false) || s.ownHost(r)) {
+	path := r.URL.EscapedPath()
+	if to, ok := s.gidpTarget(path); ok && (s.business == nil || !s.ownHost(r)) {
+		return to
+	}
+	if s.business != nil && (s.options.Public == nil || bizhttp.Belongs(path, false) || s.ownHost(r)) {
 		route, _ := bizhttp.Match(path)
 		return target{handler: s.business, pattern: route.Pattern, dynamic: route.Dynamic, byKey: byKey[route.Pattern], refuse: refuseBusiness}
+	}
+	if s.options.Public == nil {
+		return target{handler: http.HandlerFunc(nothing), pattern: "unknown", refuse: refusePlain}
 	}
 	pattern, dynamic := s.options.Classify(r.URL.Path)
 	return target{handler: s.options.Public, pattern: pattern, dynamic: dynamic, refuse: refuseFacts}
