@@ -35,7 +35,7 @@ func Leakage(s *profile.Set, p *profile.Profile) ([]Row, error) {
 			if !ok {
 				return nil, fmt.Errorf("key %q: its hierarchy is not in the set", key)
 			}
-			experiments = []experiment{labels(h, k.Cut)}
+			experiments = []experiment{labels(h.Labels(), h.Tree, k.Cut)}
 		}
 		for _, e := range experiments {
 			distinct, untruthful, err := e.run(rules, key)
@@ -58,11 +58,11 @@ type experiment struct {
 	allowed int
 }
 
-// held is a value as an interest holds it, and what it is: a label, or numbers from low to high.
+// held is a value as an interest holds it, and what it is: labels, or numbers from low to high.
 type held struct {
 	raw       string
 	low, high float64
-	label     string
+	labels    []string
 }
 
 // asked is a claim and the truth about it.
@@ -160,14 +160,17 @@ func intervals(values []int64) (out []asked) {
 }
 
 // labels is one label of a hierarchy. Different transcripts are allowed for the labels of the cut and for those above it.
-func labels(h *profile.Hierarchy, cut []string) experiment {
+func labels(names []string, tree *gidp.Tree, cut []string) experiment {
 	e := experiment{shape: "label"}
-	for _, label := range h.Labels() {
+	for _, label := range names {
 		raw := strconv.Quote(label)
-		e.held = append(e.held, held{raw: raw, label: label})
-		within := func(v held) bool { return h.Tree.Within(v.label, label) }
-		e.asked = append(e.asked, asked{wire.OpIntersects, raw, within}, asked{wire.OpEquals, raw, func(v held) bool { return v.label == label }})
-		above := func(node string) bool { return node != label && h.Tree.Within(node, label) }
+		e.held = append(e.held, held{raw: raw, labels: []string{label}})
+		e.asked = append(e.asked,
+			asked{wire.OpIntersects, raw, func(v held) bool {
+				return slices.ContainsFunc(v.labels, func(l string) bool { return tree.Within(l, label) })
+			}},
+			asked{wire.OpEquals, raw, func(v held) bool { return slices.Contains(v.labels, label) }})
+		above := func(node string) bool { return node != label && tree.Within(node, label) }
 		if slices.Contains(cut, label) || slices.ContainsFunc(cut, above) {
 			e.allowed++
 		}
