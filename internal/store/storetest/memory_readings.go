@@ -16,6 +16,9 @@ import (
 type readingKey struct{ slug, stream, typ, id, location string }
 
 func (t *transaction) Readings(_ context.Context, slug, stream, typ, id, location string) ([]app.ReadingRow, error) {
+	if !storable(slug, stream, typ, id, location) {
+		return nil, nil
+	}
 	var out []app.ReadingRow
 	for k, row := range t.readings {
 		if k.slug == slug && (stream == "" || k.stream == stream) && (typ == "" || k.typ == typ && (id == "" || k.id == id)) && (location == "" || k.location == location) {
