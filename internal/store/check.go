@@ -29,6 +29,15 @@ var invariants = []struct{ broken, sql string }{
 	{"revocation lists have a gap", "SELECT count(*) FROM (SELECT publisher FROM revocations GROUP BY publisher HAVING max(position) <> count(*) OR min(position) <> 1) gaps"},
 	{"revocation lists have no head", "SELECT count(*) FROM revocations r LEFT JOIN heads h ON h.slug = r.publisher WHERE h.slug IS NULL"},
 	{"tokens have no owner", "SELECT count(*) FROM tokens t LEFT JOIN heads h ON h.slug = t.publisher WHERE h.slug IS NULL"},
+	{"sessions sent messages with a gap", "SELECT count(*) FROM (SELECT session FROM gidp_sent GROUP BY session HAVING max(number) <> count(*)) gaps"},
+	{"audit trails of interests have a gap", "SELECT count(*) FROM (SELECT lineage FROM gidp_audit GROUP BY lineage HAVING max(sequence) <> count(*)) gaps"},
+	{"audit trails of interests end elsewhere than their head", "SELECT count(*) FROM gidp_trails t LEFT JOIN gidp_audit a ON a.lineage = t.lineage AND a.sequence = t.sequence " +
+		"WHERE a.hash IS NULL OR a.hash <> t.hash OR EXISTS (SELECT 1 FROM gidp_audit b WHERE b.lineage = t.lineage AND b.sequence > t.sequence)"},
+	{"audit trails of interests have no head", "SELECT count(*) FROM (SELECT DISTINCT lineage FROM gidp_audit) a LEFT JOIN gidp_trails t ON t.lineage = a.lineage WHERE t.lineage IS NULL"},
+	{"feeds of projections are missing", "SELECT 1 - count(*) FROM gidp_feed"},
+	{"projections are ahead of their feed", "SELECT count(*) FROM gidp_published p JOIN gidp_feed f ON p.position > f.position"},
+	{"projections share a place in their feed", "SELECT count(*) FROM (SELECT position FROM gidp_published GROUP BY position HAVING count(*) > 1) shared"},
+	{"published projections have no endpoint", "SELECT count(*) FROM gidp_published WHERE NOT withdrawn AND endpoint IS NULL"},
 }
 
 // Check reads every row through the codecs and counts what breaks an invariant. It reports all it finds, at most a few of a kind.
@@ -82,6 +91,7 @@ func (r *Reader) readThrough(ctx context.Context, slug string) error {
 	if slug == "" {
 		keep(r.RegistryKeys(ctx))
 		keep(r.Hosts(ctx))
+		errs = append(errs, r.readGIDP(ctx))
 		for after, limit := int64(0), 1000; ; {
 			rows, err := r.Audit(ctx, "", after, limit)
 			errs = append(errs, err)
@@ -113,6 +123,37 @@ func (r *Reader) readThrough(ctx context.Context, slug string) error {
 		}
 	}
 	errs = append(errs, drain(r.Records(ctx, slug, "", "", "")))
+	return errors.Join(errs...)
+}
+
+// readGIDP reads the rows of agents and of a provider, those of which there may be many by pages.
+func (r *Reader) readGIDP(ctx context.Context) error {
+	var errs []error
+	keep := func(_ any, err error) { errs = append(errs, err) }
+	a := &agentReader{r: r}
+	keep(a.Interests(ctx))
+	keep(a.Projections(ctx, ""))
+	keep(a.Explorations(ctx, ""))
+	keep(a.Entries(ctx, "", false))
+	for after := ""; ; {
+		page, err := a.Sessions(ctx, "", false, after, maxPage)
+		errs = append(errs, err)
+		for _, s := range page {
+			keep(a.Sent(ctx, s.ID, 0))
+		}
+		if len(page) < maxPage {
+			break
+		}
+		after = page[len(page)-1].ID
+	}
+	for position := int64(0); ; {
+		page, err := list(ctx, r, "read the feed of projections", scanPublished, selectPublished+"WHERE position > $1 ORDER BY position LIMIT $2", position, int64(maxPage))
+		errs = append(errs, err)
+		if len(page) < maxPage {
+			break
+		}
+		position = page[len(page)-1].position
+	}
 	return errors.Join(errs...)
 }
 

@@ -1,10 +1,10 @@
-// Package store is what the registry's databases have in common: the format, the statements, migrations and retries. Packages sqlite and postgres open a
-// database and run its transactions; storetest is the contract that both pass.
+// Package store is what the databases of the registry and of GIDP have in common: the format, the statements, migrations and retries. Packages sqlite and
+// postgres open a database and run its transactions; storetest is the contract that both pass.
 //
 // # Engines
 //
-// One registry lives in one database, either an SQLite file or a PostgreSQL database (or schema) of its own. Tables and columns are the same; types
-// differ as this list says:
+// One registry, the agents of one data folder and one discovery provider live in one database, either an SQLite file or a PostgreSQL database (or schema) of
+// its own; what none of them uses stays empty. Tables and columns are the same; types differ as this list says:
 //
 //	meaning    SQLite (STRICT)   PostgreSQL
 //	text       TEXT (BINARY)     TEXT COLLATE "C"
@@ -66,12 +66,59 @@
 //	    and of two acts that overlap the one with the lower number may become visible later. Who must not miss a row of any
 //	    publisher follows the heads and reads each publisher's trail.
 //
+//	readings(publisher, stream, type, id, location, value, observed_at, received_at)
+//	    The latest live reading of each stream, subject and location.
+//
 //	schema_migrations(number, name, sum, at)
 //	    Steps of the schema that were taken, from 1 without a gap, with the SHA-256 of their file. In PostgreSQL row 0 is there to be
 //	    locked while a step is taken.
 //
 // Every publisher column but audit's refers to publishers, those that may be empty refer to heads; every publisher has a head and every head but the registry's has a
 // publisher. A write that refers to nothing fails with app.ErrNotFound and takes its transaction with it.
+//
+// # Tables of GIDP
+//
+// An agent (durable.Store) and a discovery provider (providerhttp.Rows) keep their rows in the same database, in tables of their own. A body was sealed by the
+// agent's vault before it comes here. Keys have 1 to 255 bytes, a quantity 1 to 1024, an endpoint 1 to 2048, a body 1 to 4 MiB.
+//
+//	gidp_interests(id, lineage, version, principal, profile, state, changed_at, body)
+//	gidp_projections(ref, interest, state, expires_at, body)
+//	gidp_explorations(id, interest, state, at, body)
+//	gidp_ledger(lineage, quantity, body)
+//	    One row each; what is put replaces what is there. Of an interest only state, changed_at and body change. None is ever deleted.
+//
+//	gidp_sessions(id, initiator, interest, ref, peer, peer_key, phase, closed, version, opened_at, ends_at, forget_at, body)
+//	    version is 1 when a session is added and grows with each write. Indices of what is open hold no closed session, and a step of an open one touches none.
+//
+//	gidp_received(session, key, sum, until)
+//	    Keys of deduplication with the SHA-256 of what came. A key may be of a session that is not in gidp_sessions.
+//
+//	gidp_sent(session, number, at, acknowledged, body)
+//	    number counts from 1 without a gap.
+//
+//	gidp_entries(id, interest, session, state, at, deadline, decided_at, body)
+//	    The inbox. An entry waits until it is decided once. It is deleted with its session; one without, when its decision is old.
+//
+//	gidp_audit(lineage, sequence, at, kind, body, hash)
+//	gidp_trails(lineage, sequence, hash)
+//	    sequence counts from 1 without a gap; gidp_trails has the number and the hash of the last entry. Rows of gidp_audit are never changed or deleted.
+//
+//	gidp_work(kind, id, due, free_at)
+//	    What is to be done and when. free_at is due, or the end of the claim of whoever took it.
+//
+//	gidp_published(ref, owner, revision, withdrawn, expires_at, endpoint, labels, position)
+//	gidp_feed(id, position, secret)
+//	    Projections of a provider, and one row with the position of the last change and the secret of all replicas. A change takes the next position inside its
+//	    own transaction, so positions have no gap and are in the order of commits; a row moves to the end with each change. labels is a JSON object. endpoint
+//	    and labels of a withdrawn row are NULL; it stays until expires_at. Of those that are not withdrawn no two have one owner or one endpoint.
+//
+//	gidp_reports(ref, reporter, owner, reason, at)
+//	gidp_bans(key, network, until, reason, at)
+//	    key is 32 zero bytes for a network, network is '' for a key. A ban that was over when another one was written is deleted.
+//
+// Acts of GIDP are short. In SQLite those that wait for each other share a transaction and its wait for the disk, on a connection of their own; each is told
+// of its own success, and one that fails takes nothing of the others with it. In PostgreSQL those of one process that meet at a session, a lineage or the feed
+// are one after the other, as acts on a head are.
 //
 // # Transactions
 //

@@ -40,6 +40,9 @@ func (r *Reader) Failed() error {
 
 // list reads all rows of a query.
 func list[T any](ctx context.Context, r *Reader, what string, scan func(scanner) (T, error), sql string, args ...any) ([]T, error) {
+	if r.failed != nil { // the engine may have ended the transaction: nothing more belongs to it
+		return nil, r.failed
+	}
 	rows, err := r.s.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, r.fail(ctx, what, err)

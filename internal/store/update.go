@@ -4,8 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"time"
-
-	"sayso/internal/app"
 )
 
 // NewOperation draws the identity of an act that has none of its own.
@@ -15,7 +13,7 @@ func NewOperation() string { return rand.Text() }
 type Act struct {
 	Operation string
 	Own       bool // the store drew the operation
-	Run       func(app.Writer) error
+	Run       func(*Writer) error
 }
 
 // Do runs an act. When it returns nil the caller commits, unless done says that the operation was committed before. fromDatabase is what Retry asks for.

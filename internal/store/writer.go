@@ -45,6 +45,9 @@ func (w *Writer) Finish(ctx context.Context) error {
 }
 
 func (w *Writer) exec(ctx context.Context, what, sql string, args ...any) (int64, error) {
+	if w.failed != nil {
+		return 0, w.failed
+	}
 	n, err := w.s.Exec(ctx, sql, args...)
 	if err != nil {
 		return 0, w.fail(ctx, what, err)

@@ -142,6 +142,10 @@ func rollback(ctx context.Context, tx pgx.Tx) {
 // Update implements app.Store. The operation is recorded in the same transaction: when the connection breaks before a commit is acknowledged, the next
 // attempt sees whether it took place.
 func (s *Store) Update(ctx context.Context, operation string, f func(app.Writer) error) error {
+	return s.act(ctx, operation, func(w *store.Writer) error { return f(w) })
+}
+
+func (s *Store) act(ctx context.Context, operation string, f func(*store.Writer) error) error {
 	act := store.Act{Operation: operation, Run: f}
 	if operation == "" {
 		act.Operation, act.Own = store.NewOperation(), true

@@ -12,6 +12,13 @@ import (
 
 func TestMain(m *testing.M) {
 	storetest.Child(func(ctx context.Context, url string) (app.Store, error) { return postgres.Open(ctx, url) })
+	storetest.GIDPChild(func(ctx context.Context, url string) (storetest.GIDP, error) {
+		s, err := postgres.Open(ctx, url)
+		if err != nil {
+			return storetest.GIDP{}, err
+		}
+		return gidp(s), nil
+	})
 	pgtest.Main(m)
 }
 

@@ -144,7 +144,7 @@ func TestMigration(t *testing.T) {
 		t.Errorf("schema %d, %v", schema, err)
 	}
 	newer.Close()
-	for _, name := range []string{".schema-2.bak", ".schema-2-2.bak"} {
+	for _, name := range []string{fmt.Sprintf(".schema-%d.bak", len(sqlite.Migrations())), fmt.Sprintf(".schema-%d-2.bak", len(sqlite.Migrations()))} {
 		copied := open(t, path+name)
 		storetest.Filled(t, copied)
 		copied.Close()

@@ -34,6 +34,7 @@ type Store struct {
 	path   string
 	writer *sql.DB // one connection, whose transactions are immediate
 	reader *sql.DB
+	batch  *batch // of the short acts of GIDP
 	schema int
 }
 
@@ -58,7 +59,7 @@ func open(ctx context.Context, path string, known []store.Migration) (*Store, er
 	if err := create(path); err != nil {
 		return nil, err
 	}
-	s := &Store{path: path, schema: len(known)}
+	s := &Store{path: path, batch: &batch{path: path}, schema: len(known)}
 	if err := s.connect(ctx, steps); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -150,7 +151,7 @@ func (s *Store) view(ctx context.Context, f func(*store.Reader) error) error {
 
 // Update implements app.Store. Writers of this process queue for the one connection, those of other processes for the lock of the file.
 func (s *Store) Update(ctx context.Context, operation string, f func(app.Writer) error) error {
-	act := store.Act{Operation: operation, Run: f}
+	act := store.Act{Operation: operation, Run: func(w *store.Writer) error { return f(w) }}
 	written := 0
 	err := store.Retry(ctx, attempts, func() (bool, error) {
 		tx, err := s.writer.BeginTx(ctx, nil)
@@ -230,7 +231,7 @@ func (s *Store) Describe(ctx context.Context) (string, int, error) {
 
 // Close implements app.Store. The last process that closes the file folds its write-ahead file back.
 func (s *Store) Close() error {
-	var errs []error
+	errs := []error{s.batch.close()}
 	for _, db := range []*sql.DB{s.reader, s.writer} {
 		if db != nil {
 			errs = append(errs, db.Close())

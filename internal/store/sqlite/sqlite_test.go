@@ -13,6 +13,13 @@ import (
 
 func TestMain(m *testing.M) {
 	storetest.Child(func(ctx context.Context, path string) (app.Store, error) { return sqlite.Open(ctx, path) })
+	storetest.GIDPChild(func(ctx context.Context, path string) (storetest.GIDP, error) {
+		s, err := sqlite.Open(ctx, path)
+		if err != nil {
+			return storetest.GIDP{}, err
+		}
+		return gidp(s), nil
+	})
 	os.Exit(m.Run())
 }
 

@@ -69,7 +69,7 @@ func Kill(t *testing.T, where string, rounds int, open func(testing.TB) app.Stor
 	ok(t, s.Close())
 	acknowledged := uint64(0)
 	for round := range rounds {
-		child, lines := start(t, where)
+		child, lines := start(t, childOf, where)
 		first := acknowledgement(t, lines)
 		time.AfterFunc(rand.N(40*time.Millisecond), func() { child.Process.Kill() })
 		acknowledged = max(acknowledged, first, rest(t, lines))
@@ -89,7 +89,7 @@ func Kill(t *testing.T, where string, rounds int, open func(testing.TB) app.Stor
 func Beside(t *testing.T, where string, s app.Store) {
 	With(t, s, "shop")
 	ctx := context.Background()
-	child, lines := start(t, where)
+	child, lines := start(t, childOf, where)
 	acknowledged := acknowledgement(t, lines)
 	for range 20 {
 		ok(t, s.Update(ctx, "", func(w app.Writer) error { _, err := killAct(ctx, w); return err }))
@@ -129,10 +129,10 @@ func whole(t *testing.T, s app.Store) (kept uint64) {
 	return kept
 }
 
-// start runs this test binary as a writer.
-func start(t *testing.T, where string) (*exec.Cmd, *bufio.Reader) {
+// start runs this test binary as a writer of the kind that a variable makes.
+func start(t *testing.T, variable, where string) (*exec.Cmd, *bufio.Reader) {
 	child := exec.Command(os.Args[0])
-	child.Env = append(os.Environ(), childOf+"="+where)
+	child.Env = append(os.Environ(), variable+"="+where)
 	out, err := child.StdoutPipe()
 	ok(t, err)
 	ok(t, child.Start())

@@ -1,0 +1,302 @@
+package store
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"sayso/internal/agent/durable"
+)
+
+// agentWriter is durable.Writer over a writer of the store.
+type agentWriter struct {
+	agentReader
+	w     *Writer
+	heads map[string]*head // of the trails that were looked at
+	sent  map[string]int   // last numbers of the sessions that something was added to
+}
+
+// fresh runs an insert that leaves what is there, and says durable.ErrExists where it was.
+func (a *agentWriter) fresh(ctx context.Context, what, sql string, values []any, err error) error {
+	if err != nil {
+		return err
+	}
+	n, err := a.w.exec(ctx, what, sql, values...)
+	if err == nil && n == 0 {
+		return durable.ErrExists
+	}
+	return err
+}
+
+func (a *agentWriter) PutInterest(ctx context.Context, row durable.InterestRow) error {
+	values, err := interestValues(&row)
+	return a.w.put(ctx, "write an interest", "INSERT INTO gidp_interests ("+interestColumns+") VALUES ($1, $2, $3, $4, $5, $6, $7, $8) "+
+		"ON CONFLICT (id) DO UPDATE SET state = excluded.state, changed_at = excluded.changed_at, body = excluded.body", values, err)
+}
+
+func (a *agentWriter) PutProjection(ctx context.Context, row durable.ProjectionRow) error {
+	values, err := projectionValues(&row)
+	return a.w.put(ctx, "write a projection", "INSERT INTO gidp_projections ("+projectionColumns+") VALUES ($1, $2, $3, $4, $5) "+
+		"ON CONFLICT (ref) DO UPDATE SET interest = excluded.interest, state = excluded.state, expires_at = excluded.expires_at, body = excluded.body", values, err)
+}
+
+// AddSession implements durable.Writer. Its version is 1.
+func (a *agentWriter) AddSession(ctx context.Context, row durable.SessionRow) error {
+	values, err := sessionValues(&row)
+	if err == nil {
+		err = a.claim(ctx, "session", row.ID)
+	}
+	return a.fresh(ctx, "open a session", "INSERT INTO gidp_sessions ("+sessionColumns+", version) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 1) "+
+		"ON CONFLICT (id) DO NOTHING", values, err)
+}
+
+// PutSession implements durable.Writer. What is open and stays so is written without a touch of any index.
+func (a *agentWriter) PutSession(ctx context.Context, row durable.SessionRow) error {
+	const what = "write a session"
+	values, err := sessionValues(&row)
+	if err == nil {
+		err = a.claim(ctx, "session", row.ID)
+	}
+	if err != nil {
+		return err
+	}
+	if !row.Closed && row.ForgetAt.IsZero() {
+		step := append(values[:5:5], values[6], values[7], values[8], values[9], values[11])
+		n, err := a.w.exec(ctx, what, "UPDATE gidp_sessions SET peer_key = $6, phase = $7, opened_at = $8, ends_at = $9, body = $10, version = version + 1 "+
+			"WHERE id = $1 AND initiator = $2 AND interest = $3 AND ref = $4 AND peer = $5 AND NOT closed AND forget_at IS NULL", step...)
+		if err != nil || n > 0 {
+			return err
+		}
+	}
+	n, err := a.w.exec(ctx, what, "UPDATE gidp_sessions SET initiator = $2, interest = $3, ref = $4, peer = $5, closed = $6, peer_key = $7, phase = $8, opened_at = $9, "+
+		"ends_at = $10, forget_at = $11, body = $12, version = version + 1 WHERE id = $1", values...)
+	if err == nil && n == 0 {
+		return durable.ErrNotFound
+	}
+	return err
+}
+
+func (a *agentWriter) AddReceived(ctx context.Context, session, key string, sum [32]byte, until time.Time) error {
+	var e encoder
+	values := []any{e.key("the session", session, maxName), e.key("the key of deduplication", key, maxName), sum[:], e.instant("the end of a key of deduplication", until)}
+	return a.fresh(ctx, "note a message", "INSERT INTO gidp_received (session, key, sum, until) VALUES ($1, $2, $3, $4) "+
+		"ON CONFLICT (session, key) DO NOTHING", values, e.err)
+}
+
+// AddSent implements durable.Writer. The last number is read once in a transaction.
+func (a *agentWriter) AddSent(ctx context.Context, row durable.SentRow) error {
+	const what = "note what is sent"
+	values, err := sentValues(&row)
+	if err != nil {
+		return err
+	}
+	last, known := a.sent[row.Session]
+	if !known {
+		err := a.r.one(ctx, what, "SELECT COALESCE(MAX(number), 0) FROM gidp_sent WHERE session = $1", []any{row.Session}, func(scan scanner) error { return scan(&last) })
+		if err != nil {
+			return err
+		}
+	}
+	if row.Number == last+1 {
+		last, err = row.Number, a.w.put(ctx, what, "INSERT INTO gidp_sent ("+sentColumns+") VALUES ($1, $2, $3, $4, $5)", values, nil)
+	} else {
+		err = durable.ErrExists
+	}
+	if a.sent == nil {
+		a.sent = map[string]int{}
+	}
+	a.sent[row.Session] = last
+	return err
+}
+
+func (a *agentWriter) Acknowledge(ctx context.Context, session string, number int) error {
+	if !storable(session) {
+		return nil
+	}
+	_, err := a.w.exec(ctx, "note what arrived", "UPDATE gidp_sent SET acknowledged = TRUE WHERE session = $1 AND number <= $2 AND NOT acknowledged", session, int64(number))
+	return err
+}
+
+func (a *agentWriter) PutExploration(ctx context.Context, row durable.ExplorationRow) error {
+	values, err := explorationValues(&row)
+	return a.w.put(ctx, "write an exploration", "INSERT INTO gidp_explorations ("+explorationColumns+") VALUES ($1, $2, $3, $4, $5) "+
+		"ON CONFLICT (id) DO UPDATE SET interest = excluded.interest, state = excluded.state, at = excluded.at, body = excluded.body", values, err)
+}
+
+func (a *agentWriter) PutLedger(ctx context.Context, row durable.LedgerRow) error {
+	values, err := ledgerValues(&row)
+	if err == nil {
+		err = a.claim(ctx, "lineage", row.Key.Lineage)
+	}
+	return a.w.put(ctx, "write the ledger", "INSERT INTO gidp_ledger (lineage, quantity, body) VALUES ($1, $2, $3) "+
+		"ON CONFLICT (lineage, quantity) DO UPDATE SET body = excluded.body", values, err)
+}
+
+func (a *agentWriter) AddEntry(ctx context.Context, row durable.EntryRow) error {
+	values, err := entryValues(&row)
+	return a.fresh(ctx, "write to the inbox", "INSERT INTO gidp_entries ("+entryColumns+") VALUES ($1, $2, $3, $4, $5, $6, $7, $8) "+
+		"ON CONFLICT (id) DO NOTHING", values, err)
+}
+
+func (a *agentWriter) Decide(ctx context.Context, id string, state durable.EntryState, at time.Time) error {
+	var e encoder
+	if e.key("the state", string(state), maxName); state == durable.Waiting {
+		e.refuse("a decision does not leave an entry waiting")
+	}
+	if e.err != nil {
+		return e.err
+	}
+	if !storable(id) {
+		return durable.ErrNotFound
+	}
+	n, err := a.w.exec(ctx, "decide an entry of the inbox", "UPDATE gidp_entries SET state = $2, decided_at = $3 WHERE id = $1 AND state = 'waiting'",
+		id, string(state), Micros(at))
+	if err != nil || n > 0 {
+		return err
+	}
+	if _, err := a.Entry(ctx, id); err != nil {
+		return err
+	}
+	return durable.ErrExists
+}
+
+// head is the end of a trail as a transaction knows it.
+type head struct {
+	sequence int64
+	hash     [32]byte
+	moved    bool
+}
+
+// head reads the end of a trail once in a transaction.
+func (a *agentWriter) head(ctx context.Context, lineage string) (*head, error) {
+	if h := a.heads[lineage]; h != nil {
+		return h, nil
+	}
+	var h head
+	var err error
+	if h.sequence, h.hash, err = a.agentReader.TrailHead(ctx, lineage); err != nil {
+		return nil, err
+	}
+	if a.heads == nil {
+		a.heads = map[string]*head{}
+	}
+	a.heads[lineage] = &h
+	return &h, nil
+}
+
+// TrailHead implements durable.Reader.
+func (a *agentWriter) TrailHead(ctx context.Context, lineage string) (sequence int64, hash [32]byte, err error) {
+	h, err := a.head(ctx, lineage)
+	if err != nil {
+		return 0, hash, err
+	}
+	return h.sequence, h.hash, nil
+}
+
+// AddAudit implements durable.Writer. The head is written once, by finish.
+func (a *agentWriter) AddAudit(ctx context.Context, row durable.AuditRow) error {
+	values, err := trailValues(&row)
+	if err != nil {
+		return err
+	}
+	h, err := a.head(ctx, row.Lineage)
+	if err != nil {
+		return err
+	}
+	if row.Sequence != h.sequence+1 {
+		return durable.ErrExists
+	}
+	*h = head{row.Sequence, row.Hash, true}
+	_, err = a.w.exec(ctx, "write the audit trail", "INSERT INTO gidp_audit ("+trailColumns+") VALUES ($1, $2, $3, $4, $5, $6)", values...)
+	return err
+}
+
+// finish writes what the transaction held back.
+func (a *agentWriter) finish(ctx context.Context) error {
+	for _, lineage := range slices.Sorted(maps.Keys(a.heads)) {
+		h := a.heads[lineage]
+		if !h.moved {
+			continue
+		}
+		if _, err := a.w.exec(ctx, "write the audit trail", "INSERT INTO gidp_trails (lineage, sequence, hash) VALUES ($1, $2, $3) "+
+			"ON CONFLICT (lineage) DO UPDATE SET sequence = excluded.sequence, hash = excluded.hash", lineage, h.sequence, h.hash[:]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *agentWriter) Schedule(ctx context.Context, kind durable.WorkKind, id string, due time.Time) error {
+	const what = "schedule work"
+	var e encoder
+	values := []any{e.key("the kind of work", string(kind), maxName), e.key("the work", id, maxName)}
+	if due.IsZero() {
+		return a.w.put(ctx, what, "DELETE FROM gidp_work WHERE kind = $1 AND id = $2", values, e.err)
+	}
+	return a.w.put(ctx, what, "INSERT INTO gidp_work (kind, id, due, free_at) VALUES ($1, $2, $3, $3) ON CONFLICT (kind, id) DO UPDATE SET due = excluded.due, "+
+		"free_at = excluded.free_at", append(values, due.UnixMicro()), e.err)
+}
+
+// Claim implements durable.Writer, in the order in which work became free.
+func (a *agentWriter) Claim(ctx context.Context, now, until time.Time, limit int) ([]durable.Work, error) {
+	const what = "take work"
+	var e encoder
+	if e.instant("the time of a claim", now) >= e.instant("the end of a claim", until) {
+		e.refuse("a claim ends after it begins")
+	}
+	if e.err != nil || limit <= 0 {
+		return nil, e.err
+	}
+	if err := a.claim(ctx, "work", ""); err != nil {
+		return nil, err
+	}
+	out, err := list(ctx, a.r, what, func(scan scanner) (w durable.Work, err error) {
+		var due int64
+		err = scan(&w.Kind, &w.ID, &due)
+		w.Due = moment{&due}.time()
+		return w, err
+	}, "SELECT kind, id, due FROM gidp_work WHERE free_at <= $1 ORDER BY free_at, kind, id LIMIT $2", now.UnixMicro(), int64(limit))
+	for _, w := range out {
+		if err == nil {
+			_, err = a.w.exec(ctx, what, "UPDATE gidp_work SET free_at = $3 WHERE kind = $1 AND id = $2", string(w.Kind), w.ID, until.UnixMicro())
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Forget implements durable.Writer. Entries of a session go with it; a decided one of no session that is there goes when its decision is that old.
+func (a *agentWriter) Forget(ctx context.Context, before time.Time, limit int) error {
+	const what = "forget what is over"
+	if limit <= 0 || before.IsZero() {
+		return nil
+	}
+	by, most := before.UnixMicro(), int64(limit)
+	if _, err := a.w.exec(ctx, what, "DELETE FROM gidp_received WHERE (session, key) IN (SELECT session, key FROM gidp_received WHERE until <= $1 "+
+		"ORDER BY until, session, key LIMIT $2)", by, most); err != nil {
+		return err
+	}
+	sessions, err := list(ctx, a.r, what, func(scan scanner) (id string, err error) {
+		err = scan(&id)
+		return id, err
+	}, "SELECT id FROM gidp_sessions WHERE closed AND forget_at <= $1 ORDER BY forget_at, id LIMIT $2", by, most)
+	if err != nil {
+		return err
+	}
+	for _, id := range sessions {
+		delete(a.sent, id)
+		for _, sql := range []string{"DELETE FROM gidp_sent WHERE session = $1", "DELETE FROM gidp_entries WHERE session = $1", "DELETE FROM gidp_sessions WHERE id = $1"} {
+			if _, err := a.w.exec(ctx, what, sql, id); err != nil {
+				return err
+			}
+		}
+	}
+	_, err = a.w.exec(ctx, what, "DELETE FROM gidp_entries WHERE id IN (SELECT id FROM gidp_entries WHERE state <> 'waiting' AND decided_at <= $1 "+
+		"AND NOT EXISTS (SELECT 1 FROM gidp_sessions WHERE gidp_sessions.id = gidp_entries.session) ORDER BY decided_at, id LIMIT $2)", by, most)
+	return err
+}
+
+var _ durable.Writer = (*agentWriter)(nil)
