@@ -26,7 +26,7 @@ type Rows interface {
 	// Changes returns rows that were committed after a position, in an order that misses none, and the position after them.
 	Changes(ctx context.Context, position int64, limit int) (rows []provider.Row, next int64, err error)
 	// Expire deletes rows whose expiry lies before an instant, at most limit. A withdrawn row goes by its expiry too: the feed keeps it for as long as an index
-	// could return it.
+	// could return it. Reports of what is not there any more go as well.
 	Expire(ctx context.Context, before time.Time, limit int) error
 
 	// AddReport keeps a report of abuse; one of the same reporter about the same projection replaces the earlier one.

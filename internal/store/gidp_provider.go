@@ -125,7 +125,7 @@ func (p published) Changes(ctx context.Context, position int64, limit int) ([]pr
 	return out, position, nil
 }
 
-// Expire implements providerhttp.Rows. A withdrawn row goes when it would have expired: until then its key and reference are known as used.
+// Expire implements providerhttp.Rows. A withdrawn row goes when it would have expired: until then its key and reference are known as used. Reports go with it.
 func (p published) Expire(ctx context.Context, before time.Time, limit int) error {
 	if limit <= 0 {
 		return nil
@@ -133,6 +133,10 @@ func (p published) Expire(ctx context.Context, before time.Time, limit int) erro
 	return p.engine.Write(ctx, func(w *Writer) error {
 		_, err := w.exec(ctx, "delete expired projections", "DELETE FROM gidp_published WHERE ref IN (SELECT ref FROM gidp_published "+
 			"WHERE expires_at < $1 ORDER BY expires_at, ref LIMIT $2)", before.UnixMicro(), int64(limit))
+		if err != nil {
+			return err
+		}
+		_, err = w.exec(ctx, "delete reports of what is gone", "DELETE FROM gidp_reports WHERE NOT EXISTS (SELECT 1 FROM gidp_published WHERE gidp_published.ref = gidp_reports.ref)")
 		return err
 	})
 }

@@ -161,6 +161,7 @@ func (p *Provider) Expire(_ context.Context, before time.Time, limit int) error 
 	for _, r := range rows[:max(0, min(limit, len(rows)))] {
 		delete(p.rows, r.Ref)
 	}
+	maps.DeleteFunc(p.reports, func(_ reportKey, r providerhttp.Report) bool { _, kept := p.rows[r.Ref]; return !kept })
 	return nil
 }
 
