@@ -1,0 +1,357 @@
+package agent
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"sayso/gidp/gidpa2a"
+	"sayso/gidp/httpsig"
+	"sayso/gidp/session"
+	"sayso/gidp/wire"
+	"sayso/internal/agent/durable"
+	"sayso/jcs"
+)
+
+// The responder, as package gidpa2a sees it.
+var _ gidpa2a.Host = (*Agent)(nil)
+
+// Limits of one server (gidp-a2a.md, Limits). A limit is looked at before the interest is.
+const (
+	maxOpenAtRef  = 64
+	maxOpenOfPeer = 8
+	maxOpen       = 1000
+	maxObjects    = 256
+	maxBytes      = 1 << 20
+	limitRetry    = 30 * time.Second
+)
+
+// waitPoll is how often the version of a session is read for commits of other processes.
+const waitPoll = 250 * time.Millisecond
+
+func refusal(code gidpa2a.RefusalCode, cause error) error {
+	return &gidpa2a.Refusal{Code: code, Cause: cause}
+}
+
+func limited() error {
+	return &gidpa2a.Refusal{Code: gidpa2a.Limited, RetryAfter: limitRetry}
+}
+
+// operational turns an error into what a peer's transport is told. It carries nothing of the session or the interest.
+func operational(err error) error {
+	var done *gidpa2a.Refusal
+	var malformed *wire.Error
+	var refused *session.Refusal
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &done):
+		return err
+	case errors.As(err, &malformed):
+		return refusal(gidpa2a.Invalid, err)
+	case errors.As(err, &refused) && refused.Code == session.CodeClosed:
+		return refusal(gidpa2a.Closed, err)
+	case errors.As(err, &refused):
+		return refusal(gidpa2a.Invalid, err)
+	}
+	return &gidpa2a.Refusal{Code: gidpa2a.Unavailable, RetryAfter: time.Second, Cause: err}
+}
+
+// Receive implements [gidpa2a.Host]. The key of deduplication, the ledger, the state, what is sent and the trail are one transaction, and nil means durable.
+func (a *Agent) Receive(ctx context.Context, m gidpa2a.Message) (gidpa2a.Task, error) {
+	if m.ReceivedAt.IsZero() {
+		m.ReceivedAt = a.Now()
+	}
+	var task gidpa2a.Task
+	var t *turn
+	err := a.Store.Update(ctx, func(w durable.Writer) (err error) {
+		t, task = nil, gidpa2a.Task{}
+		if m.Task == "" {
+			t, task, err = a.receiveOpen(ctx, w, m)
+		} else {
+			t, err = a.receive(ctx, w, m)
+		}
+		if err != nil || t == nil {
+			return err
+		}
+		if err := t.save(ctx); err != nil {
+			return err
+		}
+		task, err = t.task(ctx)
+		return err
+	})
+	if err != nil {
+		return gidpa2a.Task{}, operational(err)
+	}
+	if t != nil {
+		a.announce(t)
+	}
+	return task, nil
+}
+
+// receive takes a message of an open session. A turn that is not dirty changes nothing.
+func (a *Agent) receive(ctx context.Context, w durable.Writer, m gidpa2a.Message) (*turn, error) {
+	row, err := w.Session(ctx, m.Task)
+	if err != nil {
+		return nil, absent(err, refusal(gidpa2a.NotFound, nil))
+	}
+	if row.Initiator || row.Ref != m.Ref || row.Peer != m.Caller {
+		return nil, refusal(gidpa2a.NotFound, nil)
+	}
+	t, err := a.turnOf(ctx, w, row)
+	if err != nil {
+		return nil, err
+	}
+	t.received = m.ReceivedAt
+	if m.Context != "" && m.Context != t.body.State.ID {
+		return nil, refusal(gidpa2a.NotFound, nil)
+	}
+	if m.Object == nil {
+		return t, t.receiveEvidence(ctx, m.Evidence)
+	}
+	return t, t.receiveObject(ctx, m)
+}
+
+// receiveObject applies one object, once.
+func (t *turn) receiveObject(ctx context.Context, m gidpa2a.Message) error {
+	o, err := wire.Decode(m.Object)
+	if err != nil {
+		return err
+	}
+	seen, err := t.seen(ctx, dedupeKey(o), m.Object, o.Expires())
+	if err != nil || seen {
+		return err
+	}
+	if over, err := t.overLimit(ctx, len(m.Object)); over || err != nil {
+		return err
+	}
+	t.verify(o, m.Object, m.Signature)
+	if err := t.deliver(ctx, session.Delivery{Data: m.Object, TargetRef: targetRef(m.Evidence)}); err != nil {
+		return err
+	}
+	if err := t.credited(ctx, evidence(m.Evidence).Credentials); err != nil {
+		return err
+	}
+	return t.follow(ctx)
+}
+
+// seen records a key of deduplication, and reports whether the same object came before. Another object under the key is refused, and nothing is learned from it.
+func (t *turn) seen(ctx context.Context, key string, object []byte, expires time.Time) (bool, error) {
+	sum := sha256.Sum256(object)
+	switch before, err := t.w.Received(ctx, t.row.ID, key); {
+	case err == nil && before == sum:
+		return true, nil
+	case err == nil:
+		return false, refusal(gidpa2a.Invalid, errOtherObject)
+	case !errors.Is(err, durable.ErrNotFound):
+		return false, err
+	}
+	return false, t.w.AddReceived(ctx, t.row.ID, key, sum, later(expires, t.row.EndsAt).Add(dedupeGrace))
+}
+
+var errOtherObject = errors.New("another object under the key of an earlier one")
+
+// overLimit closes a session whose peer sends without end.
+func (t *turn) overLimit(ctx context.Context, size int) (bool, error) {
+	t.dirty = true
+	t.body.Objects++
+	t.body.Bytes += size
+	if t.body.Objects <= maxObjects && t.body.Bytes <= maxBytes || t.body.State.Phase == session.Closed {
+		return false, nil
+	}
+	return true, t.step(ctx, session.Hang{Reason: wire.ReasonUnspecified})
+}
+
+// dedupeKey tells objects of one direction apart (gidp-a2a.md sec. 5).
+func dedupeKey(o wire.Object) string {
+	request := func(id string) string { return string(o.Type()) + ":" + id }
+	response := func(ref, status string) string { return string(o.Type()) + ":ref:" + ref + ":" + status }
+	switch o := o.(type) {
+	case *wire.SessionOpen:
+		return request(o.RequestID)
+	case *wire.SessionAccept:
+		return response(o.RequestRef, "")
+	case *wire.SessionClose:
+		return request(o.RequestRef)
+	case *wire.CompatibilityRequest:
+		return request(o.RequestID)
+	case *wire.CompatibilityResponse:
+		return response(o.RequestRef, "")
+	case *wire.DisclosureRequest:
+		return request(o.RequestID)
+	case *wire.DisclosureResponse:
+		return response(o.RequestRef, string(o.Status))
+	case *wire.ConsentRequest:
+		return request(o.RequestID)
+	case *wire.ConsentResponse:
+		return response(o.RequestRef, string(o.Status))
+	}
+	return string(o.Type()) // an Opportunity and a Handoff happen once
+}
+
+// Task implements [gidpa2a.Host].
+func (a *Agent) Task(ctx context.Context, ref, id, caller string) (gidpa2a.Task, error) {
+	var task gidpa2a.Task
+	err := a.Store.View(ctx, func(r durable.Reader) error {
+		row, err := r.Session(ctx, id)
+		if err != nil {
+			return absent(err, refusal(gidpa2a.NotFound, nil))
+		}
+		if row.Initiator || row.Ref != ref || row.Peer != caller {
+			return refusal(gidpa2a.NotFound, nil)
+		}
+		var body sessionBody
+		if err := a.unseal(sessionPlace(id), row.Body, &body); err != nil {
+			return err
+		}
+		task, err = a.taskOf(ctx, r, row, &body)
+		return err
+	})
+	return task, operational(err)
+}
+
+// task is the session as the initiator's transport sees it, what was just written included.
+func (t *turn) task(ctx context.Context) (gidpa2a.Task, error) {
+	row, err := t.w.Session(ctx, t.row.ID) // the store counts the versions
+	if err != nil {
+		return gidpa2a.Task{}, err
+	}
+	return t.a.taskOf(ctx, t.w, row, &t.body)
+}
+
+func (a *Agent) taskOf(ctx context.Context, r durable.Reader, row durable.SessionRow, body *sessionBody) (gidpa2a.Task, error) {
+	task := gidpa2a.Task{ID: row.ID, Session: body.State.ID, Version: row.Version, Closed: row.Closed}
+	rows, err := r.Sent(ctx, row.ID, 0)
+	if err != nil {
+		return gidpa2a.Task{}, err
+	}
+	for _, sent := range rows {
+		var s sentBody
+		if err := a.unseal(sentPlace(row.ID, sent.Number), sent.Body, &s); err != nil {
+			return gidpa2a.Task{}, err
+		}
+		task.Artifacts = append(task.Artifacts, gidpa2a.Artifact{Number: sent.Number, Release: sent.At, Object: s.Object, Signature: s.Signature,
+			Evidence: s.Evidence, Hint: s.Hint, Key: s.Key})
+	}
+	for _, own := range body.Own {
+		if outstanding(&body.State, own.ID) && (task.Awaiting == 0 || own.Number < task.Awaiting) {
+			task.Awaiting = own.Number
+		}
+	}
+	return task, nil
+}
+
+// Wait implements [gidpa2a.Host]. A commit of this process is seen at once, one of another within 250 ms.
+func (a *Agent) Wait(ctx context.Context, id string, seen uint64) error {
+	changed, leave := a.watchers.watch(id)
+	defer leave()
+	poll := time.NewTicker(waitPoll)
+	defer poll.Stop()
+	for {
+		var version uint64
+		err := a.Store.View(ctx, func(r durable.Reader) error {
+			row, err := r.Session(ctx, id)
+			version = row.Version
+			return absent(err, refusal(gidpa2a.NotFound, nil))
+		})
+		if err != nil || version != seen {
+			return operational(err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-changed:
+		case <-poll.C:
+		}
+	}
+}
+
+// Key implements [gidpa2a.Host].
+func (a *Agent) Key(ctx context.Context, thumbprint string) (ed25519.PublicKey, bool, error) {
+	var text []byte
+	err := a.Store.View(ctx, func(r durable.Reader) (err error) {
+		text, err = r.PeerKey(ctx, thumbprint)
+		return err
+	})
+	switch {
+	case errors.Is(err, durable.ErrNotFound):
+		return nil, false, nil
+	case err != nil:
+		return nil, false, err
+	}
+	pub, err := httpsig.DecodeKey(text)
+	return pub, err == nil, err
+}
+
+// watchers wake those who wait for a session. The zero value is ready.
+type watchers struct {
+	mu   sync.Mutex
+	list map[string][]chan struct{} // guarded by mu; by session
+}
+
+// watch returns a channel that gets a value after each commit, and what ends that.
+func (w *watchers) watch(id string) (<-chan struct{}, func()) {
+	c := make(chan struct{}, 1)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.list == nil {
+		w.list = map[string][]chan struct{}{}
+	}
+	w.list[id] = append(w.list[id], c)
+	return c, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		rest := slices.DeleteFunc(w.list[id], func(other chan struct{}) bool { return other == c })
+		if w.list[id] = rest; len(rest) == 0 {
+			delete(w.list, id)
+		}
+	}
+}
+
+func (w *watchers) notify(id string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, c := range w.list[id] {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// besideForm is evidence that travels beside an object, or alone (gidp-a2a.md sec. 6.2, 4).
+type besideForm struct {
+	Credentials []string          `json:"credentials,omitempty"`
+	RequestRef  string            `json:"request_ref,omitzero"`
+	TargetRef   string            `json:"target_ref,omitzero"`
+	Request     []string          `json:"request,omitempty"`
+	Levels      map[string]string `json:"levels,omitempty"`
+}
+
+// maxEvidence bounds what is read beside an object.
+const maxEvidence = 64 << 10
+
+// evidence reads what travels beside an object. What cannot be read is nothing: it proves nothing.
+func evidence(raw jcs.Raw) besideForm {
+	var f besideForm
+	if len(raw) == 0 || len(raw) > maxEvidence || jcs.Decode(raw, &f) != nil || len(f.Credentials) > wire.MaxList || len(f.Request) > wire.MaxList {
+		return besideForm{}
+	}
+	return f
+}
+
+// targetRef is the target beside a Handoff that is no protocol.
+func targetRef(raw jcs.Raw) string {
+	ref := evidence(raw).TargetRef
+	if len(ref) > wire.MaxText {
+		return ""
+	}
+	return ref
+}
+
+func truncated(sum [32]byte) string { return hex.EncodeToString(sum[:16]) }
