@@ -25,18 +25,19 @@ var assetFiles embed.FS
 
 // The pages of the two surfaces. They share layout, parts and style and have a masthead and a colophon each.
 var (
-	pages         = parsePages("frame_facts", "fact", "batch", "index", "changes", "resolve", "miss", "problem", "protocol")
-	registryPages = parsePages("frame_registry", "directory", "profile", "record", "verify", "problem")
+	pages         = parsePages("/assets/", "frame_facts", "fact", "batch", "index", "changes", "resolve", "miss", "problem", "protocol")
+	registryPages = parsePages("/assets/", "frame_registry", "directory", "profile", "record", "verify", "problem")
 )
 
-// parsePages compiles each page with the shared layout in a frame. A broken template is a programming error and stops the
+// parsePages compiles each page with the shared layout in a frame; style and icon are fetched below assets. A broken template is a programming error and stops the
 // process at start-up, so that rendering cannot fail later for that reason.
-func parsePages(frame string, names ...string) map[string]*template.Template {
+func parsePages(assets, frame string, names ...string) map[string]*template.Template {
 	set := make(map[string]*template.Template, len(names))
 	for _, name := range names {
 		set[name] = template.Must(template.New("layout.html").Funcs(template.FuncMap{
 			"safeLink":  safeLink,
 			"count":     count,
+			"asset":     func(name string) string { return assets + name },
 			"searchFor": func(static bool, query string) searchBox { return searchBox{static, query} },
 		}).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/"+frame+".html", "templates/"+name+".html"))
 	}
