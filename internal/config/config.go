@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,6 +24,8 @@ type Config struct {
 	Database       string   `toml:"database" help:"PostgreSQL database of the registry, as postgres://USER@HOST/NAME, for several servers over one registry. The default is one SQLite file in the data folder. A password does not belong here: put it into the file that PGPASSFILE names."`
 	Resolvers      []string `toml:"resolvers" help:"DNS resolvers that domain proofs ask: ADDRESS, ADDRESS:PORT, or tls://NAME@ADDRESS for DNS over TLS. Three of them, or a validating one on loopback or over TLS; without any, dns_txt proofs are refused."`
 	PassphraseFile string   `toml:"passphrase_file" help:"File (mode 0600) with the passphrase that seals private keys."`
+	Provider       string   `toml:"provider" flag:"provider" help:"Provider of discovery that interests are published at and searched at when a command names none: its origin."`
+	InboxHook      string   `toml:"inbox_hook" help:"Program that interest serve runs when a decision begins to wait for you: an absolute path. It gets the id of the entry as its one argument and ten seconds; no shell reads it."`
 	LogFormat      string   `toml:"log_format" default:"auto" oneof:"auto json text" help:"Form of the log on standard error: json, text, or auto, which is text on a terminal."`
 	LogLevel       string   `toml:"log_level" default:"info" oneof:"debug info warn error" help:"Least level that is logged. Single requests are logged at debug."`
 	Color          string   `toml:"color" flag:"color" default:"auto" oneof:"auto always never" help:"Colours in the output: auto means on a terminal that wants them (NO_COLOR, CLICOLOR, TERM)."`
@@ -119,6 +122,14 @@ func (c *Config) check() error {
 	}
 	if err := checkDatabase(c.Database); err != nil {
 		return c.refuse("database", err.Error())
+	}
+	if c.Provider != "" {
+		if err := checkOrigin(c.Provider); err != nil {
+			return c.refuse("provider", err.Error())
+		}
+	}
+	if c.InboxHook != "" && !filepath.IsAbs(c.InboxHook) {
+		return c.refuse("inbox_hook", fmt.Sprintf("%q is not an absolute path", c.InboxHook))
 	}
 	for i, p := range c.Publishers {
 		if err := checkOrigin(p.Origin); err != nil {

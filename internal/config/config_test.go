@@ -57,6 +57,8 @@ func TestRefusals(t *testing.T) {
 		want  []string // parts of the message
 	}{
 		"unknown key":              {file: "data = \"x\"\nlisten_on = \"127.0.0.1:1\"\n", want: []string{":2: listen_on: unknown key"}},
+		"provider with a path":     {flags: map[string]string{"provider": "https://provider.example/gidp"}, want: []string{"--provider: provider", "write https://provider.example"}},
+		"hook that is no path":     {env: []string{"SAYSO_INBOX_HOOK=notify --all"}, want: []string{"SAYSO_INBOX_HOOK: inbox_hook", "is not an absolute path"}},
 		"misspelt key":             {file: "\nrate_limits = 3\n", want: []string{":2: rate_limits", `did you mean "rate_limit"?`}},
 		"unknown table":            {file: "[server]\nlisten = \"x\"\n", want: []string{"server", "unknown key"}},
 		"unknown publisher key":    {file: "[[publisher]]\norigin = \"https://a.example\"\npins = \"x\"\n", want: []string{":3: publisher.pins", `did you mean "publisher.pin"?`}},
