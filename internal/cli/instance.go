@@ -14,6 +14,9 @@ type instance struct {
 	Admin  string `json:"admin"`  // HOST:PORT of the private listener
 	Origin string `json:"origin"`
 	PID    int    `json:"pid"`
+	// Interests says that the server does the work of the interests in the folder; Provider is the one it was started with.
+	Interests bool   `json:"interests,omitzero"`
+	Provider  string `json:"provider,omitempty"`
 }
 
 const instanceFile = "server.json"

@@ -76,7 +76,8 @@ func TestEveryCommandHasASchema(t *testing.T) {
 	}
 }
 
-// TestAnswers compares an answer of every command that is neither of a folder nor of a registry with its schema; TestFactsAnswers and TestBusinessAnswers have the others.
+// TestAnswers compares an answer of every command that is neither of a folder, of a registry, of an interest nor of a provider with its schema; TestFactsAnswers,
+// TestBusinessAnswers, TestInterestAnswers and TestProviderAnswers have the others.
 func TestAnswers(t *testing.T) {
 	t.Chdir(t.TempDir())
 	origin, err := samplePublisher()
@@ -140,7 +141,7 @@ func TestAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range entries {
-		if name = filepath.Base(name); !seen[name] && !strings.HasPrefix(name, "facts-") && !ofRegistry(name) {
+		if name = filepath.Base(name); !seen[name] && !strings.HasPrefix(name, "facts-") && !strings.HasPrefix(name, "interest") && !strings.HasPrefix(name, "lab-") && !strings.HasPrefix(name, "provider-") && !ofRegistry(name) {
 			t.Errorf("no command answers by %s", name)
 		}
 	}

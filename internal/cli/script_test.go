@@ -39,6 +39,7 @@ func TestMain(m *testing.M) {
 //	registry [-figures] DATA      set $REGISTRY to a server over the registry of a data folder
 //	bundle DIR                    write the bundle of a business: testdata/business
 //	token ANSWER FILE             keep the token of an answer in JSON
+//	pick ANSWER MEMBER VAR        set $VAR to the first member of that name in an answer in JSON
 //
 // and the condition [race], which holds under the race detector.
 func TestScript(t *testing.T) {
@@ -68,6 +69,7 @@ func TestScript(t *testing.T) {
 			"forge":     forgeCommand,
 			"registry":  registryCommand,
 			"token":     tokenOf,
+			"pick":      pickCommand,
 			"bundle": func(ts *testscript.TestScript, _ bool, args []string) {
 				ts.Check(os.CopyFS(ts.MkAbs(args[0]), os.DirFS(filepath.Join(testdata, "business"))))
 			},
