@@ -133,8 +133,8 @@ func (h *handler) task(shown Task, state TaskState) (*a2a.Task, error) {
 
 // artifact is one object as it travels, brought to a multiple of a kibibyte so that its size tells little (sec. 5).
 func (h *handler) artifact(a Artifact) (*a2a.Artifact, error) {
-	meta := map[string]any{h.names.object: json.RawMessage(a.Object)}
-	for name, raw := range map[string][]byte{h.names.evidence: a.Evidence, h.names.hint: a.Hint, h.names.key: a.Key} {
+	meta := map[string]any{}
+	for name, raw := range map[string][]byte{h.names.object: a.Object, h.names.evidence: a.Evidence, h.names.hint: a.Hint, h.names.key: a.Key} {
 		if raw != nil {
 			meta[name] = json.RawMessage(raw)
 		}
