@@ -373,3 +373,23 @@ func TestSafeClient(t *testing.T) {
 		t.Errorf("another port of the own machine: %v", err)
 	}
 }
+
+// Evidence may come without an object: it has none then, rather than an empty one.
+func TestEvidenceAlone(t *testing.T) {
+	w := newWorld(t)
+	c := w.client()
+	to := w.peer("s-1")
+	r, err := c.Send(t.Context(), to, gidpa2a.Outgoing{Object: w.opening("s-1"), Open: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	to.Task = r.Task
+	w.host.mu.Lock()
+	k := w.host.tasks[to.Task]
+	k.Artifacts = append(k.Artifacts, gidpa2a.Artifact{Number: 2, Release: w.clock.Now(), Evidence: jcs.Raw(`{"levels":{}}`)})
+	w.host.mu.Unlock()
+	r, err = c.Get(t.Context(), to)
+	if err != nil || len(r.Artifacts) != 2 || r.Artifacts[1].Object != nil || string(r.Artifacts[1].Evidence) != `{"levels":{}}` {
+		t.Fatalf("%v %+v", err, r.Artifacts)
+	}
+}
