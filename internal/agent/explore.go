@@ -170,7 +170,13 @@ func (a *Agent) Exploration(ctx context.Context, id string) (ExplorationView, er
 				return err
 			}
 			v.Sessions = append(v.Sessions, one)
-			over = over && settled(one)
+			sent, err := r.Sent(ctx, s.ID, 0)
+			if err != nil {
+				return err
+			}
+			// An Opportunity that is still here is no lead of the other side.
+			undelivered := !s.Closed && slices.ContainsFunc(sent, func(row durable.SentRow) bool { return !row.Acknowledged })
+			over = over && settled(one) && !undelivered
 		}
 		if v.State == probing && over {
 			v.State = done
