@@ -4,50 +4,12 @@ import (
 	"errors"
 	"slices"
 	"testing"
-	"time"
 
-	"sayso/gidp"
-	"sayso/gidp/interest"
 	"sayso/gidp/session"
 	"sayso/gidp/wire"
-	"sayso/jcs"
 )
 
-// holder is an interest with everything the tests below ask about.
-
-func holder(name string) *interest.Interest {
-	raw := func(s string) jcs.Raw { return jcs.Raw(s) }
-	class := func(s string) gidp.Entry {
-		c, err := gidp.ParseClass(s)
-		if err != nil {
-			panic(err)
-		}
-		return gidp.Entry{"": c}
-	}
-	a, _ := gidp.Delegation("moderate")
-	authority := map[gidp.Level]gidp.Permission{gidp.Commit: gidp.No}
-	for level := gidp.Observe; level < gidp.Commit; level++ {
-		authority[level] = a[level]
-	}
-	authority[gidp.Introduce] = gidp.Yes
-	return &interest.Interest{
-		ID: name, Version: 1, Lineage: "line-" + name, Profile: "core", Authority: authority, Origin: interest.Stated, ExpiresAt: Epoch.AddDate(1, 0, 0),
-		Attributes: map[string]jcs.Raw{
-			"field": raw(`"optics"`), "deep": raw(`"deep-` + name + `"`), "circle": raw(`"circle-` + name + `"`), "asked": raw(`"asked-` + name + `"`), "guarded": raw(`"guarded-` + name + `"`),
-			"swap": raw(`"swap-` + name + `"`), "proof": raw(`"proof-` + name + `"`), "hidden": raw(`"hidden-` + name + `"`), "barred": raw(`"barred-` + name + `"`), "width": raw(`{"min":3,"max":9}`),
-			gidp.PrincipalIdentity: raw(`"person-` + name + `"`),
-		},
-		Policy: interest.Policy{
-			Entries: map[string]gidp.Entry{"field": class("discovery"), "deep": class("session"), "circle": class("network"), "asked": class("session/consent"), "guarded": class("session/principal_approval"),
-				"swap": class("session"), "proof": class("session"), "barred": class("never"), "width": class("session"), gidp.PrincipalIdentity: class("session")},
-			Networks:   []string{"guild"},
-			Conditions: map[string]interest.Condition{"swap": {Reciprocal: true}, "proof": {Verify: []string{"urn:card"}}},
-		},
-	}
-}
-
 // pair is two holders with an open session.
-
 func pair(t *testing.T) *World {
 	t.Helper()
 	return pairAt(t, wire.DepthSession)
@@ -63,7 +25,6 @@ func pairAt(t *testing.T, depth wire.Depth) *World {
 }
 
 // qualified is a pair after its Opportunity.
-
 func qualified(t *testing.T) *World {
 	t.Helper()
 	w := pair(t)
@@ -74,12 +35,7 @@ func qualified(t *testing.T) *World {
 	return w
 }
 
-func claim(id, key string, op wire.Operator, value string, supersedes ...string) wire.Claim {
-	return wire.Claim{ID: id, Key: key, Operator: op, Value: jcs.Raw(value), Supersedes: supersedes}
-}
-
 // must lets an event happen and delivers everything.
-
 func must(t *testing.T, w *World, s *Side, ev session.Event) {
 	t.Helper()
 	if err := w.Do(s, ev); err != nil {
@@ -97,7 +53,6 @@ func ask(t *testing.T, w *World, s *Side, claims ...wire.Claim) *wire.Compatibil
 }
 
 // last is the newest object of a type that a side sent.
-
 func last[T wire.Object](t *testing.T, s *Side) T {
 	t.Helper()
 	for _, data := range slices.Backward(s.Sent) {
@@ -115,7 +70,6 @@ func last[T wire.Object](t *testing.T, s *Side) T {
 }
 
 // inject delivers an object as a foreign implementation would send it, and returns what is answered.
-
 func inject(t *testing.T, w *World, to *Side, o wire.Object) ([]wire.Object, error) {
 	t.Helper()
 	data, err := wire.Encode(o)
@@ -136,24 +90,7 @@ func inject(t *testing.T, w *World, to *Side, o wire.Object) ([]wire.Object, err
 	return out, err
 }
 
-func head(w *World) wire.Head {
-	return wire.Head{SessionID: "session-1", ExpiresAt: w.Now.Add(10 * time.Minute)}
-}
-
-func question(w *World, id string, claims ...wire.Claim) *wire.CompatibilityRequest {
-	return &wire.CompatibilityRequest{Head: head(w), RequestID: id, Claims: claims, AllowedResults: wire.AllResults()}
-}
-
-func wants(w *World, id, attribute string) *wire.DisclosureRequest {
-	return &wire.DisclosureRequest{Head: head(w), RequestID: id, Attribute: attribute, RequestedSurface: "session", IntendedUse: wire.UseEvaluation}
-}
-
-func consent(w *World, id string, action wire.Action, scope ...string) *wire.ConsentRequest {
-	return &wire.ConsentRequest{Head: head(w), RequestID: id, Action: action, Scope: scope}
-}
-
 // only is the one object that was answered.
-
 func only[T wire.Object](t *testing.T, out []wire.Object, err error) T {
 	t.Helper()
 	if err != nil {
@@ -191,23 +128,3 @@ func state(t *testing.T, s *Side) string {
 	}
 	return string(data)
 }
-
-// X-18: a budget is a row that the caller commits; it is not part of any session. Two sessions of one interest share it.
-
-// X-19, X-20 and X-22 are the evaluation's and the contingency's.
-
-// The rows of the decision order: a request that two rows refuse is answered by the earlier one. All refusals of a disclosure have the same body.
-
-// An agent's own grant does not stand in for the Principal once the Principal has to decide.
-
-// What one peer sends is bounded, and what cannot be answered in one object is refused.
-
-// The rows of a consent, each before the later ones.
-
-// The Principal may narrow a consent, and never widen it.
-
-// A question that is held, and one that is refused, is charged to nobody; a held one is charged when it is answered.
-
-// By the 0.1 text an expired question blocks for ever; by default its sender may supersede it (C-03).
-
-// I19: what one counterparty sees does not depend on the sessions of another, where answers come from cells. A shared budget breaks this by design.

@@ -17,25 +17,11 @@ import (
 
 // Two agents that differ only in what must not show are given the same clock, identifiers and peer. Everything they emit has to be the same bytes.
 
-// market is a profile with a partition, a hierarchy and an identifying key.
-func market(t testing.TB) *gidp.Profile {
-	t.Helper()
-	tree, err := gidp.NewTree(map[string]string{"harbour": "north", "mill": "north", "vale": "south", "ridge": "south", "north": "land", "south": "land"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &gidp.Profile{ID: "core", Keys: map[string]gidp.Key{
-		"price": {Partition: &gidp.Partition{ID: "price", Min: 0, Max: 999, Edges: []int64{100, 300, 600}}},
-		"span":  {Partition: &gidp.Partition{ID: "span", Min: 0, Max: 999, Edges: []int64{100, 300, 600}}},
-		"place": {Tree: tree, Cut: []string{"north", "south"}}, "scar": {Sensitive: true}, "name": {Identifying: true},
-	}, Channels: []string{"phone"}}
-}
-
 // trader is the interest that the pairs are made of.
 func trader(t testing.TB) *interest.Interest {
 	i := holder("b")
 	i.Attributes["price"], i.Attributes["span"], i.Attributes["place"], i.Attributes["name"] = jcs.Raw(`150`), jcs.Raw(`{"min":120,"max":400}`), jcs.Raw(`"harbour"`), jcs.Raw(`"Person One"`)
-	if problems := i.Check(market(t)); problems.Failed() {
+	if problems := i.Check(market()); problems.Failed() {
 		t.Fatalf("%+v", problems.Findings)
 	}
 	return i
@@ -240,7 +226,7 @@ func makePair(t *testing.T, differ func(one, two *interest.Interest)) pairOf {
 			return one
 		}
 	}
-	return pairOf{market(t), make(false), make(true)}
+	return pairOf{market(), make(false), make(true)}
 }
 
 func TestWhatMustNotShowDoesNotShow(t *testing.T) {

@@ -23,6 +23,7 @@ type Side struct {
 	State    session.State
 	Ledger   gidp.Ledger
 	Sent     [][]byte // everything that left, in order
+	Rows     []string // the row of the decision order, or the transition, that justifies each object of Sent
 	Effects  []session.Effect
 	held     map[string]*wire.CompatibilityRequest
 }
@@ -138,7 +139,7 @@ func (w *World) commit(s *Side, out session.Outcome) error {
 				return err
 			}
 		}
-		s.Sent = append(s.Sent, data)
+		s.Sent, s.Rows = append(s.Sent, data), append(s.Rows, m.Row)
 		if s == w.A {
 			w.ToB = append(w.ToB, data)
 		} else {

@@ -139,6 +139,76 @@ var planted = []mutant{
 	{"a projection with what is for sessions only (K4)", "gidp/interest/project.go",
 		`!fits(d.Class, d.From) || `, ``,
 		"./gidp/interest", "TestProject"},
+	{"the ledger is written after the answer (I13)", "internal/agent/commit.go",
+		`		if err := t.a.saveLedger(ctx, t.w, ledger, out.Ledger); err != nil {
+			return err
+		}`, `		go t.a.Store.Update(context.WithoutCancel(ctx), func(w durable.Writer) error {
+			return t.a.saveLedger(context.WithoutCancel(ctx), w, ledger, out.Ledger)
+		})`,
+		"./internal/agent", "TestOneBudgetForAll|TestDeliveryIsOnce"},
+	{"each session has a ledger of its own (I13)", "internal/agent/commit.go",
+		`	out, err := session.Deliver(env, ledger, before, d)`, `	for key, row := range ledger {
+		if len(before.Props) == 0 {
+			ledger[key], _ = gidp.NewRow(row.Domain, row.Limit)
+		}
+	}
+	out, err := session.Deliver(env, ledger, before, d)`,
+		"./internal/agent", "TestOneBudgetForAll"},
+	{"an object that comes again is applied again (B-02)", "internal/agent/host.go",
+		`		return true, nil
+	case err == nil:
+		return false, refusal(gidpa2a.Invalid, errOtherObject)`, `		return false, nil
+	case err == nil:
+		return false, refusal(gidpa2a.Invalid, errOtherObject)`,
+		"./internal/agent", "TestDeliveryIsOnce"},
+	{"the agent shows an answer at once (B-10)", "internal/agent/commit_emit.go",
+		`if !t.row.Initiator && !t.received.IsZero() {`, `if t.row.Initiator && !t.received.IsZero() {`,
+		"./internal/agent", "TestAnswersWaitForTheTick"},
+	{"an answer is shown before the tick (B-10)", "gidp/gidpa2a/host.go",
+		`n := max(1, (now.Sub(received)+tick-1)/tick)`, `n := (now.Sub(received) + tick - 1) / tick`,
+		"./gidp/gidpa2a", "TestB10"},
+	{"what is held back shows in the state (B-10)", "gidp/gidpa2a/host.go",
+		`	case t.Closed && held < 0:`, `	case t.Closed:`,
+		"./gidp/gidpa2a", "TestAt"},
+	{"a held question awaits input (B-10)", "internal/agent/host.go",
+		`	for _, own := range body.Own {
+		if outstanding`, `	if len(body.Held) > 0 {
+		task.Awaiting = 1
+	}
+	for _, own := range body.Own {
+		if outstanding`,
+		"./internal/agent", "TestHeldQuestions"},
+	{"the endpoints of an interest share a part (P-3)", "internal/agent/projections.go",
+		`	ref, err := a.draw(16)`, `	ref, err := a.draw(8)
+	ref = truncated(a.Vault.MAC("endpoint", h.ID()))[:16] + ref`,
+		"./internal/agent", "TestProjectionsCannotBeLinked"},
+	{"a message is acknowledged before its commit (B-06)", "internal/agent/host.go",
+		`	if err != nil {
+		return gidpa2a.Task{}, operational(err)
+	}
+	if t != nil {`, `	if err != nil && task.ID == "" {
+		return gidpa2a.Task{}, operational(err)
+	}
+	if t != nil {`,
+		"./internal/agent", "TestCrashes"},
+	{"a message counts as sent before it is (B-06)", "internal/agent/drive.go",
+		`	default:
+		got, err = a.Peers.Send(ctx, to, out.Outgoing)
+	}`, `	default:
+		if _, err = a.driven(ctx, id, func(t *turn) error { return t.acknowledge(ctx, out.number) }); err == nil {
+			got, err = a.Peers.Send(ctx, to, out.Outgoing)
+		}
+	}`,
+		"./internal/agent", "TestTheSameBytesAreSentAgain|TestALostAnswer|TestCrashes"},
+	{"a withdrawal is answered before its commit (P-5)", "gidp/providerhttp/change.go",
+		`		if err != nil {
+			return provider.Row{}, err
+		}
+		if err := s.index.Apply(row); err != nil && !row.Withdrawn {`, `		if err != nil && !row.Withdrawn {
+			return provider.Row{}, err
+		}
+		if err := s.index.Apply(row); err != nil && !row.Withdrawn {`,
+		"./gidp/providerhttp", "TestReplicaBehindItsFeed"},
 }
 
 // TestEveryPlantedMistakeIsSeen runs each named test over the product with one mistake in it. A mistake that does not compile is no mistake, and a name that
