@@ -85,7 +85,7 @@ func newProviderBan(e *env) *cobra.Command {
 		Short: "Shut out the key of a projection, or a network",
 		Long: "Ban shuts out the key that published a projection: it is refused, and the projection is returned no more, everywhere within two seconds. With --network it shuts out whoever calls from there. " +
 			"A key costs nothing, so who was banned can come back under another one; a network is what is harder to get, and shared by people who did nothing.\n\n" +
-			"The ban ends by itself. REASON is yours and is never published.",
+			"The ban ends by itself. REASON is yours and is never published. A reference that begins with - comes last, behind --.",
 		Example: "  sayso provider ban 3q2-7w... --for 30d --reason \"three reports of fraud\"\n  sayso provider ban --network 203.0.113.0/24 --until 2026-12-01T00:00:00Z --reason harvesting",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -154,7 +154,7 @@ func newProviderUnban(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "unban [REF]",
 		Short:   "End a ban",
-		Long:    "Unban ends the ban of the key of a projection, of a key, or of a network, everywhere within two seconds. Exit 3 when there is none.",
+		Long:    "Unban ends the ban of the key of a projection, of a key, or of a network, everywhere within two seconds. A reference that begins with - comes last, behind --. Exit 3 when there is none.",
 		Example: "  sayso provider unban --network 203.0.113.0/24\n  sayso provider unban 3q2-7w...",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {

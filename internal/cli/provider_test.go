@@ -106,13 +106,13 @@ func TestProviderAnswers(t *testing.T) {
 	if out := step("provider-reports", "provider reports", exitOK); !strings.Contains(out, ref) || !strings.Contains(out, jwk.Thumbprint(publisher.Public().Public)) {
 		t.Error(out)
 	}
-	step("failure", "provider ban "+ref+" --reason probing", exitUsage)
-	step("failure", "provider ban "+ref+" --for 30d", exitUsage)
-	step("failure", "provider ban "+ref+" --for 30d --network 203.0.113.0/24 --reason probing", exitUsage)
-	step("failure", "provider ban "+ref+" --until 2020-01-01T00:00:00Z --reason probing", exitUsage)
+	step("failure", "provider ban --reason probing -- "+ref, exitUsage)
+	step("failure", "provider ban --for 30d -- "+ref, exitUsage)
+	step("failure", "provider ban --for 30d --network 203.0.113.0/24 --reason probing -- "+ref, exitUsage)
+	step("failure", "provider ban --until 2020-01-01T00:00:00Z --reason probing -- "+ref, exitUsage)
 	step("failure", "provider ban AAAAAAAAAAAAAAAAAAAAAA --for 30d --reason probing", exitNotFound)
 	step("failure", "provider ban --network 0.0.0.0/0 --for 30d --reason probing", exitUsage)
-	step("provider-ban", "provider ban "+ref+" --for 30d --reason probing", exitOK)
+	step("provider-ban", "provider ban --for 30d --reason probing -- "+ref, exitOK)
 	becomes(0)
 	_, err = client.Withdraw(t.Context(), origin, publisher, ref)
 	if refused, ok := err.(*providerhttp.Refusal); !ok || refused.Code != provider.CodeBanned {
