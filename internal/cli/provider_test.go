@@ -54,7 +54,7 @@ func TestProviderAnswers(t *testing.T) {
 	seen := map[string]bool{}
 	step := func(schema, args string, code exitCode) string {
 		t.Helper()
-		got, out, errs := invoke(t, nil, append(strings.Fields(args), "--json", "--data", "d")...)
+		got, out, errs := invoke(t, nil, append([]string{"--json", "--data", "d"}, strings.Fields(args)...)...)
 		if got != int(code) {
 			t.Fatalf("%s: exit %d, want %d\n%s%s", args, got, code, out, errs)
 		}
@@ -124,7 +124,7 @@ func TestProviderAnswers(t *testing.T) {
 	}
 	step("provider-ban", "provider unban --key "+jwk.Thumbprint(publisher.Public().Public), exitOK)
 	becomes(1)
-	step("failure", "provider unban "+ref, exitNotFound)
+	step("failure", "provider unban -- "+ref, exitNotFound)
 	step("provider-ban", "provider unban --network 203.0.113.0/24", exitOK)
 	if out := step("provider-bans", "provider bans", exitOK); !strings.Contains(out, `"bans":[]`) {
 		t.Error(out)
