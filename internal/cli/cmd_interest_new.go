@@ -44,29 +44,34 @@ func newInterestNew(e *env) *cobra.Command {
 
 func profileNames() string { return strings.Join(profile.Shipped().IDs(), ", ") }
 
-// profileOf finds a profile by its id or by the part of it that tells it from the others.
-func profileOf(set *profile.Set, name string) (string, error) {
-	ids := set.IDs()
-	if slices.Contains(ids, name) {
-		return name, nil
-	}
-	var short []string
+// namedProfile finds a profile by its id, or by the part of it that tells it from the others. near is the nearest name when there is none.
+func namedProfile(ids []string, name string) (id, near string, ok bool) {
+	names := slices.Clone(ids)
 	for _, id := range ids {
-		part := strings.Split(id, "/")
-		if len(part) == 3 {
-			short = append(short, part[1])
+		if part := strings.Split(id, "/"); len(part) == 3 {
+			names = append(names, part[1])
 			if part[1] == name {
-				return id, nil
+				return id, "", true
 			}
 		}
 	}
-	f := usageError("--profile %q is no profile", name)
-	if name == "" {
-		f = usageError("--profile is missing: what the interest is about")
-	} else if near := facts.NearestName(name, slices.Concat(short, ids)); near != "" {
-		return "", f.withHint("did you mean %s?", near)
+	if slices.Contains(ids, name) {
+		return name, "", true
 	}
-	return "", f.withHint("profiles are %s", strings.Join(ids, ", "))
+	return "", facts.NearestName(name, names), false
+}
+
+func profileOf(set *profile.Set, name string) (string, error) {
+	id, near, ok := namedProfile(set.IDs(), name)
+	switch {
+	case ok:
+		return id, nil
+	case name == "":
+		return "", usageError("--profile is missing: what the interest is about").withHint("profiles are %s", profileNames())
+	case near != "":
+		return "", usageError("--profile %q is no profile", name).withHint("did you mean %s?", near)
+	}
+	return "", usageError("--profile %q is no profile", name).withHint("profiles are %s", profileNames())
 }
 
 // madeInterest is the answer of interest new.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sayso/facts"
 	"sayso/gidp/lab"
 	"sayso/gidp/profile"
 )
@@ -18,20 +17,21 @@ func newLabPartitions(e *env) *cobra.Command {
 		Short: "Recompute the cells of the shipped profiles",
 		Long: "Partitions recomputes, from the stated prior of each quantity, where the edges of its cells lie, their masses, the worst case in bits and the number of outputs, " +
 			"for all shipped profiles or the one that is named. What differs from the profile's file is drift: exit 1.",
-		Example: "  sayso lab partitions\n  sayso lab partitions sayso/co-investment/1",
+		Example: "  sayso lab partitions\n  sayso lab partitions co-investment",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			set := profile.Shipped()
 			ids := set.IDs()
 			if len(args) == 1 {
-				if _, ok := set.Profile(args[0]); !ok {
+				id, near, ok := namedProfile(ids, args[0])
+				if !ok {
 					f := notFoundError("no shipped profile is called %q", shorten(args[0], 40))
-					if near := facts.NearestName(args[0], ids); near != "" {
+					if near != "" {
 						f.withHint("did you mean %s?", near)
 					}
 					return f
 				}
-				ids = args
+				ids = []string{id}
 			}
 			answer := labPartitions{OK: true, Profiles: []labProfile{}}
 			for _, id := range ids {
