@@ -26,6 +26,10 @@ func TestMain(m *testing.M) {
 		fmt.Println("failed:", child(settings))
 		os.Exit(1)
 	}
+	if settings := os.Getenv(gidpVariable); settings != "" {
+		fmt.Println("failed:", gidpChild(settings))
+		os.Exit(1)
+	}
 	pgtest.Main(m)
 }
 

@@ -1,4 +1,4 @@
-// Package crash kills a registry while it writes, opens what is left, and judges it.
+// Package crash kills a registry, or an agent of GIDP, while it writes, opens what is left, and judges it.
 //
 // The child is a process with the store and the key folder of the real program. It imports, publishes, pauses, rotates keys and revokes, one act after the
 // other, without a pause. Into a journal beside the data folder it writes what it begins and, synchronised to the disk, what was acknowledged. The parent
@@ -15,6 +15,18 @@
 // SIGKILL leaves what the process handed to the kernel, so this says nothing about a power loss; that settings for it are in force is what the stores check
 // when they open.
 //
-//	go test ./crash                              200 rounds over SQLite, 40 over PostgreSQL
+// Agents of GIDP die the same way, at a random moment or at one of six points: before and after the ledger is written, before and after the commit, before and after
+// the first byte of an answer or the message to a peer. Initiators with signed messages ask a responder until it dies. What is left is held against them:
+//
+//   - whatever a peer was shown is there, byte for byte, and artifacts have no gap;
+//   - what was acknowledged has one answer; all of it sent again, twice, changes nothing but for what had not been committed, which is done once;
+//   - the ledger says exactly the bits that all answers of all sessions tell, never less than before and never more than the limit;
+//   - decisions that wait can be made, once; those that were acknowledged are in the answers;
+//   - the audit trail is whole, and every emission in it follows from its inputs.
+//
+// An initiator dies until its sessions have come to their hand-over: each counterparty has one session with the effects of one, and what was written to be sent stays as
+// it was. Two agents on one database answer at once: their answers are those of one order, which is the trail's, and a session has one sequence at both.
+//
+//	go test ./crash                              200 rounds over SQLite, 40 over PostgreSQL; of agents 20, 8 and 20
 //	SAYSO_CRASH_ROUNDS=5000 go test -timeout 2h ./crash
 package crash
