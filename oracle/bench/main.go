@@ -40,6 +40,9 @@ type plan struct {
 	resident            int   // publishers whose answers are held in memory
 	pushes              int   // of live readings
 	projections         []int // sizes of the discovery index
+	sessions            []int // numbers of open sessions of an agent
+	arrivals            int   // of questions in a round of an open loop
+	withdrawals         int   // at a provider of two replicas
 }
 
 var (
@@ -47,12 +50,14 @@ var (
 		get: []int{1_000, 10_000, 100_000}, resolve: []int{1_000, 10_000, 100_000}, build: []int{1_000, 10_000, 100_000},
 		command: []int{10_000}, served: []int{10_000, 100_000, 1_000_000},
 		publishers: []int{10, 1_000, 10_000}, records: []int{1_000, 10_000, 100_000}, publishes: 100,
-		asked: []int{10, 1_000, 10_000}, called: 1_000, resident: 1_000, pushes: 200, projections: []int{10_000, 100_000, 1_000_000}}
+		asked: []int{10, 1_000, 10_000}, called: 1_000, resident: 1_000, pushes: 200, projections: []int{10_000, 100_000, 1_000_000},
+		sessions: []int{10, 100, 1_000}, arrivals: 600, withdrawals: 100}
 	full = plan{rounds: 9, short: 41, stretch: 40 * time.Millisecond, questions: 600,
 		get: ordinary.get, resolve: ordinary.resolve, build: ordinary.build,
 		command: []int{10_000, 100_000}, served: ordinary.served,
 		publishers: ordinary.publishers, records: ordinary.records, publishes: 400,
-		asked: ordinary.asked, called: ordinary.called, resident: ordinary.resident, pushes: 1_000, projections: ordinary.projections}
+		asked: ordinary.asked, called: ordinary.called, resident: ordinary.resident, pushes: 1_000, projections: ordinary.projections,
+		sessions: ordinary.sessions, arrivals: 1_000, withdrawals: 300}
 )
 
 // subjects in the order they run.
@@ -79,6 +84,9 @@ var subjects = []struct {
 	{"answer-resident", measureResident},
 	{"answer-live", measureLive},
 	{"gidp-candidates", measureCandidates},
+	{"gidp-step", measureStep},
+	{"gidp-open-loop", measureOpenLoop},
+	{"gidp-withdraw", measureWithdraw},
 }
 
 func main() {
