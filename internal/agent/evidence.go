@@ -85,6 +85,9 @@ func (t *turn) present(credentials []string) {
 }
 
 func (t *turn) presentFor(sessionID string, ends time.Time, credentials []string) {
+	if len(credentials) == 0 {
+		return
+	}
 	pub, err := httpsig.DecodeKey(t.body.PeerKey)
 	if err != nil {
 		return
