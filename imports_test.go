@@ -117,7 +117,7 @@ var table = map[string]pkg{
 	"internal/server":      {imports: join(foundations, factsAll, businessAll, gidpAll, inner, adapters), third: []string{"github.com/prometheus/client_golang"}},
 	// examples holds embedded sample content and no code; demo joins it and walks through a running server.
 	"examples":      {},
-	"internal/demo": {imports: join(foundations, factsAll, businessAll, []string{"internal/keyfile", "internal/app", "internal/proof", "internal/proof/loopdns"})},
+	"internal/demo": {imports: join(foundations, factsAll, businessAll, gidpAll, []string{"internal/agent", "internal/agent/...", "internal/keyfile", "internal/app", "internal/proof", "internal/proof/loopdns"})},
 	"internal/cli":  {imports: join(foundations, factsAll, businessAll, gidpAll, inner, adapters, []string{"internal/server", "internal/demo", "examples"}), third: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/vbauerster/mpb/v8", "golang.org/x/term"}},
 	"cmd/sayso":     {imports: []string{"internal/cli"}},
 	// tools are programs of the build, not of the product: standard library only.

@@ -33,13 +33,14 @@ func newDemo(e *env) *cobra.Command {
 	var once bool
 	c := &cobra.Command{
 		Use:   "demo",
-		Short: "See it work: sample figures and businesses, signed and served, with a guided walk",
+		Short: "See it work: sample figures, businesses and private interests, with a guided walk",
 		Long: "Demo makes a publisher of sample figures and a registry with sample businesses in a temporary folder, signs and serves both, and walks through what readers, businesses and " +
-			"operators can do, showing each request and the telling part of its answer. Then it keeps serving until it is interrupted. Nothing leaves this machine: domains are proven in a DNS of " +
+			"operators can do, showing each request and the telling part of its answer. Beside them stand a discovery provider and two agents with private interests, each with a folder and addresses of its own: " +
+			"the walk shows what crosses between them, and what an adversary can find out. Then it keeps serving until it is interrupted. Nothing leaves this machine: domains are proven in a DNS of " +
 			"the demo's own.\n\n" +
 			"A folder named with --data is kept, with its keys, its registry and its signatures; the next demo uses it again, and sayso serve --data DIR serves it. The registry lies in a file of " +
 			"that folder, whatever the setting database says. A folder with a registry of your own is refused.\n\n" +
-			"The figures were converted from public tables and nobody has re-read their sources; five of the businesses are made up. They are samples, not an authority.\n\n" +
+			"The figures were converted from public tables and nobody has re-read their sources; five of the businesses and all interests are made up. They are samples, not an authority.\n\n" +
 			"With --json the answer is one value after the walk, with every step and the URLs.\n\n" +
 			"Exit 0, 1 when a step did not behave as told, 4 when the folder is not a demo's or others may read its keys, 5 when a chosen address cannot be had.",
 		Example: "  sayso demo\n  sayso demo --once\n  sayso demo --data demo-data --listen 127.0.0.1:9000 --admin 127.0.0.1:9001",
@@ -79,6 +80,7 @@ type demoURLs struct {
 	AdminAPI   string         `json:"admin_api"`
 	Ready      string         `json:"ready"`
 	Metrics    string         `json:"metrics"`
+	GIDP       demoGIDP       `json:"gidp"`
 }
 
 // demoBusiness is where one business stands.
@@ -95,6 +97,7 @@ type demoBusiness struct {
 type demoSetting struct {
 	serving
 	samples    *demo.Registry // serving.registry, with what the demonstration does to it
+	gidp       *gidpParts
 	data       string
 	passphrase func() ([]byte, error) // of a kept folder that was sealed with one; asked for once
 }
@@ -106,6 +109,7 @@ func (s *demoSetting) answer(ctx context.Context) (*demonstration, error) {
 		URLs: demoURLs{
 			Record: s.origin + "/f/uk/income-tax/personal-allowance", Index: s.origin + "/f", Discovery: s.origin + "/.well-known/facts.json", MCP: s.origin + "/api/mcp/facts",
 			Directory: s.origin + "/b", FrontDoor: s.origin + "/mcp", AdminAPI: private + "/api/v1/openapi.json", Ready: private + "/readyz", Metrics: private + "/metrics",
+			GIDP: s.gidp.demoGIDP,
 		},
 	}
 	for _, slug := range demo.Businesses {
@@ -241,7 +245,7 @@ func (e *env) noteMoved(key, wanted string, got net.Listener) {
 // prepareDemo makes or reuses registry and figures below the data folder, registry first: its making is the making of the keys folder.
 func (e *env) prepareDemo(ctx context.Context, s *demoSetting) (closing func(), err error) {
 	begin := time.Now()
-	steps := e.progress("preparing", int64(len(demo.Businesses))+3)
+	steps := e.progress("preparing", int64(len(demo.Businesses))+4)
 	defer steps.end()
 	store, err := openDemoStore(ctx, s.data)
 	if err != nil {
@@ -270,6 +274,16 @@ func (e *env) prepareDemo(ctx context.Context, s *demoSetting) (closing func(), 
 	if err != nil {
 		closing()
 		return nil, err
+	}
+	if s.gidp, err = e.startGIDP(ctx, s.data); err != nil {
+		closing()
+		return nil, err
+	}
+	steps.add(1)
+	registry := closing
+	closing = func() {
+		s.gidp.close()
+		registry()
 	}
 	e.note("%s with %s: %d new, %d kept; %d businesses: %d new, %d kept; ready in %s", plural(s.catalogue.Snapshot().Len(), "figure"), plural(len(signed.New)+signed.Kept, "signature"),
 		len(signed.New), signed.Kept, len(demo.Businesses), made, len(demo.Businesses)-made, time.Since(begin).Round(time.Millisecond))
@@ -369,6 +383,10 @@ func (e *env) demoWalk(ctx context.Context, s *demoSetting) (ok bool, err error)
 	if err := e.walkRegistry(ctx, s, reader, show, asking); err != nil {
 		return false, err
 	}
+	heading("\nPRIVATE INTERESTS: a provider and two agents on addresses of their own. Lines with -> and <- are what crossed, as captured on their listeners")
+	if err := e.walkGIDP(ctx, s.gidp, show, heading); err != nil {
+		return false, err
+	}
 	if e.json {
 		return d.OK, e.answer(d, nil)
 	}
@@ -456,6 +474,9 @@ func (e *env) writeURLs(d *demonstration) error {
 		{"mcp", d.URLs.FrontDoor + " (HTTP, the front door: ask_business, find_publishers and the figures)"},
 		{"mcp", first.MCP + " (HTTP, of the first business alone)"},
 		{"root", d.Root + " (" + d.Kid + "; what readers pin)"},
+		{"", ""},
+	}...)
+	rows = append(append(rows, d.URLs.GIDP.rows()...), [][2]string{
 		{"", ""},
 		{"admin", d.URLs.AdminAPI + ", " + d.URLs.Ready + " and /metrics (private)"},
 		{"data", d.Data + " (" + kept + ")"},

@@ -1,4 +1,5 @@
-// Package demo makes a sample publisher of figures and a registry with sample businesses, and walks a newcomer through both.
+// Package demo makes a sample publisher of figures and a registry with sample businesses, and walks a newcomer through both, and through a search of two agents
+// for each other.
 //
 // # The sample figures
 //
@@ -23,9 +24,9 @@
 //
 // # The walk
 //
-// Walk, WalkRegistry and WalkAnswers run every step against a running server over HTTP, and run commands of the program itself; nothing is acted. A step shows
-// the request, the telling part of the answer as it was received, and one sentence on why it matters. It has a problem when the answer is not what the
-// sentence says.
+// Walk, WalkRegistry, WalkAnswers and WalkGIDP run every step against running servers over HTTP, and run commands of the program itself; nothing is acted. A
+// step shows the request, the telling part of the answer as it was received, and one sentence on why it matters. It has a problem when the answer is not what
+// the sentence says.
 //
 // WalkRegistry changes what it walks through, so it takes a publisher of its own from creation to withdrawal: demo-shop, and demo-shop-2 and so on in a kept
 // folder, because names are never used again. It acts through the admin API with an operator's token that ends with the walk, and a token of the business
@@ -34,4 +35,10 @@
 // WalkAnswers pushes readings of a shelf to hammer-and-nail, and asks the samples one question of each kind: with the reader of package bizhttp against the
 // pinned root, with a plain POST, at the front door, and once with an answer that was changed. What an answer has to be is part of each question. In a kept
 // folder, a sample that somebody paused or edited answers otherwise, and the walk says so.
+//
+// WalkGIDP is given a discovery provider and two agents that serve, each from a data folder of its own. It acts by commands of the program on these folders, as
+// principals would, and shows what crossed as a Wire captured it on the listeners, below HTTP. Each walk states new interests and revokes them at its end; those
+// that an interrupted walk left are revoked first. Then a stranger that is driven by hand, with keys and sessions of its own, asks for the seller's least price:
+// answered from its cell, declined, and under a budget. What it learns is computed from the answers that it got. What plain answers would tell is the figure of
+// sayso lab, because no agent here gives them.
 package demo
