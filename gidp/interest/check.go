@@ -97,10 +97,17 @@ func (c *checker) values() {
 			}
 		}
 	}
+	domains := map[gidp.LedgerKey]gidp.Domain{}
 	for _, key := range slices.Sorted(maps.Keys(c.i.Budgets)) {
 		if _, ok := c.i.held(key); !ok {
 			c.fail("GI-BUDGET", "budgets."+key, "No such attribute is held.", "Remove the budget.")
+			continue
 		}
+		row, domain := c.i.Row(key, c.p.Keys[key]), c.i.Budgets[key].Domain
+		if other, ok := domains[row]; ok && other != domain {
+			c.fail("GI-BUDGET", "budgets."+key, "Another attribute of the same quantity has a budget over another domain, and both share one budget.", "Give both the same min, max and step.")
+		}
+		domains[row] = domain
 	}
 }
 

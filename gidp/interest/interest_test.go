@@ -33,7 +33,7 @@ func profile(t testing.TB) *gidp.Profile {
 	}
 	return &gidp.Profile{ID: "core", Minimum: []string{"price"}, Keys: map[string]gidp.Key{
 		"price":     {Partition: &gidp.Partition{ID: "p", Min: 0, Max: 999, Edges: []int64{100, 300, 600}}, Quantity: "eur"},
-		"geography": {Tree: tree, Cut: []string{"norway", "peru"}}, "name": {Identifying: true}, "scar": {Sensitive: true}, "domain": {},
+		"geography": {Tree: tree, Cut: []string{"norway", "peru"}}, "name": {Identifying: true}, "scar": {Sensitive: true}, "domain": {}, "dive": {Quantity: "depth"},
 	}}
 }
 
@@ -66,16 +66,20 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 		outcome report.Outcome
 		edit    func(*Interest)
 	}{
-		"form of a value":            {"GI-VALUE", report.Fail, func(i *Interest) { i.Attributes["note"] = jcs.Raw(`{"a":1}`) }},
-		"no value":                   {"GI-VALUE", report.Fail, func(i *Interest) { i.Attributes["note"] = jcs.Raw(`[]`) }},
-		"outside of the domain":      {"GI-VALUE", report.Fail, func(i *Interest) { i.Attributes["price"] = jcs.Raw(`1000`) }},
-		"not whole":                  {"GI-VALUE", report.Fail, func(i *Interest) { i.Attributes["price"] = jcs.Raw(`10.5`) }},
-		"label for a number":         {"GI-VALUE", report.Fail, func(i *Interest) { i.Attributes["price"] = jcs.Raw(`"dear"`) }},
-		"moved label":                {"GI-VALUE", report.Fail, func(i *Interest) { i.Placements = map[string]map[string]string{"geography": {"oslo": "peru"}} }},
-		"label without a place":      {"GI-VALUE", report.Warning, func(i *Interest) { i.Attributes["geography"] = jcs.Raw(`"atlantis"`) }},
-		"budget beside cells":        {"GI-BUDGET", report.Fail, func(i *Interest) { i.Budgets["price"] = Budget{2, gidp.Domain{Min: 0, Max: 9, Step: 1}} }},
-		"budget without value":       {"GI-BUDGET", report.Fail, func(i *Interest) { i.Budgets["height"] = Budget{2, gidp.Domain{Min: 0, Max: 9, Step: 1}} }},
-		"budget of another domain":   {"GI-BUDGET", report.Fail, func(i *Interest) { i.Budgets["depth"] = Budget{2, gidp.Domain{Min: 0, Max: 5, Step: 1}} }},
+		"form of a value":          {"GI-VALUE", report.Fail, func(i *Interest) { i.Attributes["note"] = jcs.Raw(`{"a":1}`) }},
+		"no value":                 {"GI-VALUE", report.Fail, func(i *Interest) { i.Attributes["note"] = jcs.Raw(`[]`) }},
+		"outside of the domain":    {"GI-VALUE", report.Fail, func(i *Interest) { i.Attributes["price"] = jcs.Raw(`1000`) }},
+		"not whole":                {"GI-VALUE", report.Fail, func(i *Interest) { i.Attributes["price"] = jcs.Raw(`10.5`) }},
+		"label for a number":       {"GI-VALUE", report.Fail, func(i *Interest) { i.Attributes["price"] = jcs.Raw(`"dear"`) }},
+		"moved label":              {"GI-VALUE", report.Fail, func(i *Interest) { i.Placements = map[string]map[string]string{"geography": {"oslo": "peru"}} }},
+		"label without a place":    {"GI-VALUE", report.Warning, func(i *Interest) { i.Attributes["geography"] = jcs.Raw(`"atlantis"`) }},
+		"budget beside cells":      {"GI-BUDGET", report.Fail, func(i *Interest) { i.Budgets["price"] = Budget{2, gidp.Domain{Min: 0, Max: 9, Step: 1}} }},
+		"budget without value":     {"GI-BUDGET", report.Fail, func(i *Interest) { i.Budgets["height"] = Budget{2, gidp.Domain{Min: 0, Max: 9, Step: 1}} }},
+		"budget of another domain": {"GI-BUDGET", report.Fail, func(i *Interest) { i.Budgets["depth"] = Budget{2, gidp.Domain{Min: 0, Max: 5, Step: 1}} }},
+		"two domains of one row": {"GI-BUDGET", report.Fail, func(i *Interest) {
+			i.Attributes["dive"] = jcs.Raw(`3`)
+			i.Budgets["dive"] = Budget{2, gidp.Domain{Min: 0, Max: 63, Step: 1}}
+		}},
 		"budget without end":         {"GI-BUDGET", report.Fail, func(i *Interest) { i.Budgets["depth"] = Budget{-1, gidp.Domain{Min: 0, Max: 31, Step: 1}} }},
 		"too large a domain":         {"GI-BUDGET", report.Fail, func(i *Interest) { i.Budgets["depth"] = Budget{1, gidp.Domain{Min: 0, Max: 1 << 40, Step: 1}} }},
 		"empty entry":                {"GI-CLASS", report.Fail, func(i *Interest) { i.Policy.Entries["note"] = gidp.Entry{} }},
@@ -218,6 +222,28 @@ func TestAsks(t *testing.T) {
 	}
 	if err := one.Vet(p, inSession, a); err != nil {
 		t.Error(err)
+	}
+}
+
+// What one side requires the other has to provide: the lists are asked crosswise (sec. 14).
+func TestAsksForDependencies(t *testing.T) {
+	i := sample(t)
+	i.Requires, i.Provides = []string{"kiln", "press"}, []string{"clay"}
+	p := profile(t)
+	p.Minimum = []string{gidp.Provides, gidp.Requires}
+	for _, key := range p.Minimum {
+		i.Policy.Entries[key] = class(t, "session")
+	}
+	var got []string
+	for _, c := range i.Asks(p, inSession)[:3] {
+		got = append(got, c.Key+" "+string(c.Value))
+	}
+	if want := []string{`provides ["kiln"]`, `provides ["press"]`, `requires ["clay"]`}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	i.Policy.Entries[gidp.Requires] = class(t, "session/consent")
+	if c := i.Asks(p, inSession)[0]; c.Key != gidp.Requires {
+		t.Errorf("a requirement behind a consent is asked for: %s %s", c.Key, c.Value)
 	}
 }
 

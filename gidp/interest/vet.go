@@ -52,7 +52,8 @@ func (i *Interest) names(v *gidp.View, to Towards, key string, c wire.Claim) boo
 }
 
 // Asks proposes one claim for each key that the profile and the interest share and that may be asked, minimum claims first (sec. 12). A partitioned key is
-// asked by its cells, an open one by its value, a label by its node on the cut.
+// asked by its cells, an open one by its value, a label by its node on the cut. A claim on a dependency list is resolved against the peer's list of that name (sec. 14), so
+// the peer is asked whether it provides each thing that this side requires, and whether it requires any that this side provides.
 func (i *Interest) Asks(p *gidp.Profile, to Towards) []wire.Claim {
 	v := i.View(p, to)
 	var out []wire.Claim
@@ -65,14 +66,37 @@ func (i *Interest) Asks(p *gidp.Profile, to Towards) []wire.Claim {
 	}
 	slices.Sort(rest)
 	for _, key := range slices.Concat(keys, rest) {
-		if c, ok := i.asks(&v, to, key); ok && i.Vet(p, to, []wire.Claim{c}) == nil && len(out) < wire.MaxClaims {
-			out = append(out, c)
+		for _, c := range i.asks(&v, key) {
+			if i.Vet(p, to, []wire.Claim{c}) == nil && len(out) < wire.MaxClaims {
+				out = append(out, c)
+			}
 		}
 	}
 	return out
 }
 
-func (i *Interest) asks(v *gidp.View, to Towards, key string) (wire.Claim, bool) {
+// asks are the claims on one key.
+func (i *Interest) asks(v *gidp.View, key string) []wire.Claim {
+	switch key {
+	case gidp.Provides:
+		var out []wire.Claim
+		for _, name := range i.Requires {
+			out = append(out, wire.Claim{Key: key, Operator: wire.OpIntersects, Value: labelsJSON([]string{name})})
+		}
+		return out
+	case gidp.Requires:
+		if len(i.Provides) == 0 {
+			return nil
+		}
+		return []wire.Claim{{Key: key, Operator: wire.OpIntersects, Value: labelsJSON(i.Provides)}}
+	}
+	if c, ok := i.ask(v, key); ok {
+		return []wire.Claim{c}
+	}
+	return nil
+}
+
+func (i *Interest) ask(v *gidp.View, key string) (wire.Claim, bool) {
 	a, ok := v.Attributes[key]
 	if !ok || v.Identifying(key) {
 		return wire.Claim{}, false
