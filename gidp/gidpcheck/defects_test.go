@@ -372,6 +372,25 @@ func TestX20ContingencyMayBeWithdrawn(t *testing.T) {
 	if got := last[*wire.Opportunity](t, w.A).ContingentOn; !slices.Equal(got, []string{wire.Undisclosed}) {
 		t.Errorf("contingent on %v: the initiator emits the union", got)
 	}
+	// A foreign initiator leaves out what was withdrawn. It is measured by the latest list.
+	w = NewWorld(Core(), holder("a"), holder("b"))
+	w.B.Interest.ConditionalOn = []string{"anchor"}
+	if err := w.Open("trade", wire.DepthSession); err != nil {
+		t.Fatal(err)
+	}
+	asks := func(id string, c wire.Claim) wire.Object {
+		return &wire.CompatibilityRequest{Head: head(w), RequestID: id, Claims: []wire.Claim{c}, AllowedResults: wire.AllResults()}
+	}
+	for _, o := range []wire.Object{asks("q-1", claim("c1", "absent", wire.OpEquals, `"x"`)), asks("q-2", claim("c2", "field", wire.OpEquals, `"optics"`, "c1")),
+		&wire.Opportunity{Head: head(w), Structure: "unspecified", EvaluatedDimensions: 1, CompatibleDimensions: 1}} {
+		if _, err := inject(t, w, w.B, o); err != nil {
+			t.Fatal(err)
+		}
+		w.B.Interest.ConditionalOn = nil
+	}
+	if w.B.State.Phase != session.Qualified {
+		t.Errorf("%s: what was withdrawn is asked of an Opportunity", w.B.State.Phase)
+	}
 }
 
 func TestX21UnknownExpectationsFail(t *testing.T) {

@@ -88,6 +88,47 @@ var planted = []mutant{
 	{"an Opportunity is not checked (X-10)", "gidp/session/receive.go",
 		`case r.st.Vote != wire.StatusPotential || !r.matches(o):`, `case r.st.Vote != wire.StatusPotential:`,
 		"./gidp/gidpcheck", "TestX10"},
+	{"a refusal that comes late leaves the slot occupied (X-03)", "gidp/session/decide.go",
+		`		r.st.Recv = Slot{}
+		return`, `		if s.Provisional == "" {
+			r.st.Recv = Slot{}
+		}
+		return`,
+		"./gidp/gidpcheck", "TestX03"},
+	{"an accept may add features and go deeper (X-11)", "gidp/session/receive.go",
+		`if o.Profile != r.st.Profile || extra ||`, `if o.Profile != r.st.Profile || extra && o.MaxDepth == "" ||`,
+		"./gidp/gidpcheck", "TestX11"},
+	{"a request without claims is read (X-12)", "gidp/wire/members.go",
+		`list(c, "claims", &o.Claims, 1, MaxClaims)`, `list(c, "claims", &o.Claims, 0, MaxClaims)`,
+		"./gidp/wire", "TestWhatBreaksARuleIsRefusedWhole"},
+	{"an empty grant consents (X-14)", "gidp/session/receive.go",
+		`if o.Status == wire.Granted && (len(o.GrantedScope) > 0 || len(s.Scope) == 0) {`, `if o.Status == wire.Granted {`,
+		"./gidp/gidpcheck", "TestX14"},
+	{"a consent that comes too early is not told from others (X-15)", "gidp/session/decide.go",
+		`	case s.Action != wire.ActDisclose && !s.Phase.qualified():
+		return`, `	case s.Action != wire.ActDisclose && s.Phase == None:
+		return`,
+		"./gidp/gidpcheck", "TestX15"},
+	{"the requested surface is not read (X-16)", "gidp/session/decide.go",
+		`|| requested > a.Class.Surface:`, `:`,
+		"./gidp/gidpcheck", "TestX16"},
+	{"the routing of an open is not looked at (X-17)", "gidp/session/receive.go",
+		`case e.Version || e.Unroutable ||`, `case e.Version ||`,
+		"./gidp/gidpcheck", "TestX17"},
+	{"a shape that does not fit contradicts (X-19)", "gidp/evaluate.go",
+		`			r := wire.Unknown
+			if a.kind() == held.kind() {`, `			r := wire.Incompatible
+			if a.kind() == held.kind() {`,
+		"./gidp/gidpcheck", "TestX19"},
+	{"a contingency that was stated once is never withdrawn (X-20)", "gidp/session/step.go",
+		`r.st.Stated = r.report.ContingentOn`, `r.st.Stated = set(slices.Concat(r.st.Stated, r.report.ContingentOn))`,
+		"./gidp/gidpcheck", "TestX20"},
+	{"a value outside of the domain counts to its last cell (X-22)", "gidp/profile.go",
+		`	if v < p.Min || v > p.Max {
+		return 0, false
+	}
+	i, exact`, `	i, exact`,
+		"./gidp/gidpcheck", "TestX22"},
 	{"a second provisional answer counts (X-13)", "gidp/session/receive.go",
 		`case !status.Terminal() && r.st.Sent.Provisional != "":`, `case false:`,
 		"./gidp/gidpcheck", "TestX13"},
