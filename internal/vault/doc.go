@@ -6,6 +6,12 @@
 // DATA/keys is a folder of package keyfile: one identity, sealed with a passphrase or plain. DATA/keys/gidp/data.key is a secret of 32 bytes sealed to that
 // identity. Two keys are derived from it with HKDF-SHA-256 (RFC 5869): one seals, one authenticates and derives. The secret never leaves this package.
 //
+// # The mark
+//
+// DATA/keys/gidp/mark-N says that a database of this folder has had the mark N: a number that grows with it, so that an older copy of the database is found out
+// ([Vault.Mark], [Vault.RaiseMark]). The number is in the name, and a higher one is made before lower ones are removed: whatever several processes do at once, and
+// wherever one of them ends, the highest that was made is there. What a file holds does not matter.
+//
 // # What is sealed
 //
 // A sealed text is one version byte (1), 24 random bytes of nonce, and the ciphertext of XAES-256-GCM (C2SP), which is AES-256-GCM under a key that the first

@@ -23,7 +23,8 @@ var names = map[string][]string{
 }
 
 // Mandate is the evidence of authority for one session (§16.2): the levels that are true, bound to the key of the session until an instant. It is signed by a key that
-// this folder derives for the interest and the session, and that nothing else is signed with, so that two sessions cannot be linked by it. The names it could disclose
+// this folder derives for the interest, the session and the key of the session, and that nothing else is signed with, so that two sessions cannot be linked by it. A peer
+// chooses the id of a session, and may choose the same one at two references; the key of the session is this side's own and fresh. The names it could disclose
 // stay digests; [Holding.MandateNames] says which of them a grant covers. An agent with no level of its own has none: the zero Mandate, which presents "".
 func (h *Holding) Mandate(session string, sessionKey ed25519.PublicKey, until, now time.Time, random io.Reader) (mandate.Mandate, error) {
 	var levels []gidp.Level
@@ -36,12 +37,12 @@ func (h *Holding) Mandate(session string, sessionKey ed25519.PublicKey, until, n
 	if len(levels) == 0 {
 		return mandate.Mandate{}, nil
 	}
-	key, err := h.vault.derivedKey("mandate key", h.doc.ID, session)
+	key, err := h.vault.derivedKey("mandate key", h.doc.ID, session, string(sessionKey))
 	if err != nil {
 		return mandate.Mandate{}, err
 	}
 	id := func(purpose string) string {
-		sum := h.vault.MAC(purpose, h.doc.ID, session)
+		sum := h.vault.MAC(purpose, h.doc.ID, session, string(sessionKey))
 		return hex.EncodeToString(sum[:16])
 	}
 	var hidden []mandate.Disclosure

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 
 	"sayso/internal/keyfile"
 	"sayso/jwk"
@@ -33,9 +34,15 @@ var (
 
 // Vault seals with the key of one data folder. It is safe for concurrent use, and prints as "[vault]".
 type Vault struct {
+	dir  string                   // the folder of data.key and the mark
+	mark *atomic.Int64            // in place of a folder
+	seen *atomic.Pointer[listing] // what the folder held when it had last changed
 	seal xaes
 	mac  [sha256.Size]byte
 }
+
+// newIdentity is replaced in a test, which does not wait a second for a passphrase to be stretched.
+var newIdentity = keyfile.NewIdentity
 
 // Create makes the vault of a data folder, and the folder and its sealing identity when there are none yet. The identity is sealed with the passphrase, or
 // plain when that is empty; an identity that is there already is opened with it. random is cryptographic. [ErrExists] when there is a vault.
@@ -52,7 +59,7 @@ func Create(data string, passphrase []byte, random io.Reader) (*Vault, error) {
 	}
 	identity, err := keyfile.LoadIdentity(dir, func() ([]byte, error) { return passphrase, nil })
 	if errors.Is(err, fs.ErrNotExist) {
-		identity, err = keyfile.NewIdentity(dir, passphrase)
+		identity, err = newIdentity(dir, passphrase)
 	}
 	if err != nil {
 		return nil, err
@@ -71,7 +78,7 @@ func Create(data string, passphrase []byte, random io.Reader) (*Vault, error) {
 	case err != nil:
 		return nil, err
 	}
-	return newVault(secret)
+	return newVault(own, secret)
 }
 
 // Open opens the vault of a data folder. passphrase is called when the identity is sealed; nil means that there is none. A folder without a vault matches
@@ -96,10 +103,23 @@ func Open(data string, passphrase func() ([]byte, error)) (*Vault, error) {
 	if len(secret) != secretSize {
 		return nil, fmt.Errorf("key file %s does not hold the key of a vault: restore it from a copy", path)
 	}
-	return newVault(secret)
+	return newVault(filepath.Dir(path), secret)
 }
 
-func newVault(secret []byte) (*Vault, error) {
+// Ephemeral makes a vault of no folder, for demonstrations and tests: its keys and its mark end with the process.
+func Ephemeral(random io.Reader) (*Vault, error) {
+	secret := make([]byte, secretSize)
+	if _, err := io.ReadFull(random, secret); err != nil {
+		return nil, fmt.Errorf("draw the key of the vault: %w", err)
+	}
+	v, err := newVault("", secret)
+	if err == nil {
+		v.mark = new(atomic.Int64)
+	}
+	return v, err
+}
+
+func newVault(dir string, secret []byte) (*Vault, error) {
 	derive := func(info string) ([]byte, error) {
 		return hkdf.Key(sha256.New, secret, nil, "sayso vault 1 "+info, secretSize)
 	}
@@ -111,7 +131,7 @@ func newVault(secret []byte) (*Vault, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &Vault{mac: [sha256.Size]byte(mac)}
+	v := &Vault{dir: dir, seen: new(atomic.Pointer[listing]), mac: [sha256.Size]byte(mac)}
 	v.seal, err = newXAES(seal)
 	return v, err
 }

@@ -30,41 +30,77 @@ func create(t testing.TB) *Vault {
 	return v
 }
 
-func TestCreateAndOpen(t *testing.T) {
-	for name, passphrase := range map[string][]byte{"plain": nil, "passphrase": []byte("open sesame")} {
-		t.Run(name, func(t *testing.T) {
-			data := filepath.Join(t.TempDir(), "data")
-			secret := func() ([]byte, error) { return passphrase, nil }
-			if _, err := Open(data, secret); !errors.Is(err, fs.ErrNotExist) {
-				t.Fatalf("open before create: %v", err)
+// reopened creates a vault, where there may be an identity already, and opens it again.
+func reopened(t *testing.T, data string, passphrase []byte) {
+	t.Helper()
+	secret := func() ([]byte, error) { return passphrase, nil }
+	if _, err := Open(data, secret); !errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("open before create: %v", err)
+	}
+	v, err := Create(data, passphrase, rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealed, err := v.Seal("interest/a", []byte("quiet"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Create(data, passphrase, rand.Reader); !errors.Is(err, ErrExists) {
+		t.Fatalf("create again: %v", err)
+	}
+	again, err := Open(data, secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plain, err := again.Unseal("interest/a", sealed); err != nil || string(plain) != "quiet" {
+		t.Fatalf("%q %v", plain, err)
+	}
+	if v.MAC("p", "x") != again.MAC("p", "x") {
+		t.Error("the reopened vault authenticates differently")
+	}
+	if len(passphrase) > 0 {
+		for name, secret := range map[string]func() ([]byte, error){"none": nil, "another": func() ([]byte, error) { return []byte("sesame"), nil }} {
+			if _, err := Open(data, secret); err == nil {
+				t.Errorf("opened with the passphrase: %s", name)
 			}
-			v, err := Create(data, passphrase, rand.Reader)
-			if err != nil {
-				t.Fatal(err)
-			}
-			sealed, err := v.Seal("interest/a", []byte("quiet"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := Create(data, passphrase, rand.Reader); !errors.Is(err, ErrExists) {
-				t.Fatalf("create again: %v", err)
-			}
-			again, err := Open(data, secret)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if plain, err := again.Unseal("interest/a", sealed); err != nil || string(plain) != "quiet" {
-				t.Fatalf("%q %v", plain, err)
-			}
-			if v.MAC("p", "x") != again.MAC("p", "x") {
-				t.Error("the reopened vault authenticates differently")
-			}
-			if len(passphrase) > 0 {
-				if _, err := Open(data, nil); err == nil {
-					t.Error("no passphrase opened it")
-				}
-			}
-		})
+		}
+	}
+}
+
+func TestCreateAndOpen(t *testing.T) { reopened(t, filepath.Join(t.TempDir(), "data"), nil) }
+
+// cheapIdentity is an identity that age sealed with a work factor of 2^4 for "open sesame", where this program takes 2^18: a second of work each time.
+const cheapIdentity = "YWdlLWVuY3J5cHRpb24ub3JnL3YxCi0-IHNjcnlwdCBhV2ZEeUZHMExrdWQ2VlZoUnVrY1dBIDQKc2RxY282NE90YytEWmRieGE4T04vaWFQeGtxaWRseUd1SHErdFJFUWhnNAotLS0gNlF4cTdCVj" +
+	"YrOElvQXRlWWFVOEt5b0NXSU5wM05pUFcxL1NrdGhRbmJPQQoRrnXn7yGWE_xGjfPt90U9Q7TfnKcmp3ljwkziymEiAuDcq6i2d__BA3otUpxpXv9Q4XiWtfNHT5IJLx7qe4TfGEr2lneX3JZ0R8fV" +
+	"xWW6Exb7tT0Wz5V2hRkQvt29JWFBqk1Uc996qei6og"
+
+func TestOpenWithAPassphrase(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	for _, dir := range []string{data, filepath.Join(data, "keys")} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sealed, err := jwk.DecodeBase64URL(cheapIdentity)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(data, "keys", keyfile.SealedIdentity), sealed, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	reopened(t, data, []byte("open sesame"))
+}
+
+// A new identity is sealed with the passphrase: what that means is tested in package keyfile.
+func TestCreateSealsWithThePassphrase(t *testing.T) {
+	defer func() { newIdentity = keyfile.NewIdentity }()
+	given := ""
+	newIdentity = func(dir string, passphrase []byte) (*jwk.Identity, error) {
+		given = string(passphrase)
+		return keyfile.NewIdentity(dir, nil)
+	}
+	if _, err := Create(t.TempDir(), []byte("open sesame"), rand.Reader); err != nil || given != "open sesame" {
+		t.Errorf("%q %v", given, err)
 	}
 }
 
