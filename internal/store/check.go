@@ -134,6 +134,7 @@ func (r *Reader) readGIDP(ctx context.Context) error {
 	keep(a.Interests(ctx))
 	keep(a.Projections(ctx, ""))
 	keep(a.Explorations(ctx, ""))
+	keep(a.Coalitions(ctx, ""))
 	keep(a.Entries(ctx, "", false))
 	for after := ""; ; {
 		page, err := a.Sessions(ctx, "", false, after, maxPage)

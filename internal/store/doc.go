@@ -82,16 +82,21 @@
 // agent's vault before it comes here. Keys have 1 to 255 bytes, a quantity 1 to 1024, an endpoint 1 to 2048, a body 1 to 4 MiB.
 //
 //	gidp_interests(id, lineage, version, principal, profile, state, changed_at, body)
-//	gidp_projections(ref, interest, state, expires_at, body)
-//	gidp_explorations(id, interest, state, at, body)
+//	gidp_projections(ref, interest, state, expires_at, forget_at, body)
+//	gidp_explorations(id, interest, state, at, forget_at, body)
+//	gidp_coalitions(id, interest, at, forget_at, body)
 //	gidp_ledger(lineage, quantity, body)
-//	    One row each; what is put replaces what is there. Of an interest only state, changed_at and body change. None is ever deleted.
+//	    One row each; what is put replaces what is there. Of an interest only state, changed_at and body change. Interests and the ledger are
+//	    never deleted, the others after their forget_at.
+//
+//	gidp_mark(id, mark)
+//	    One row, which is only ever raised: how far the ledger has come. A database with a lower one than its data folder has seen was put back.
 //
 //	gidp_sessions(id, initiator, interest, ref, peer, peer_key, phase, closed, version, opened_at, ends_at, forget_at, body)
 //	    version is 1 when a session is added and grows with each write. Indices of what is open hold no closed session, and a step of an open one touches none.
 //
 //	gidp_received(session, key, sum, until)
-//	    Keys of deduplication with the SHA-256 of what came. A key may be of a session that is not in gidp_sessions.
+//	    Keys of deduplication and digests of what came, both under a key of the agent's vault. A key may be of a session that is not in gidp_sessions.
 //
 //	gidp_sent(session, number, at, acknowledged, body)
 //	    number counts from 1 without a gap.

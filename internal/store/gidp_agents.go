@@ -187,6 +187,25 @@ func (a *agentReader) Explorations(ctx context.Context, interest string) ([]dura
 	return list(ctx, a.r, what, scanExploration, columns+"WHERE interest = $1 "+order, interest)
 }
 
+func (a *agentReader) Coalition(ctx context.Context, id string) (durable.CoalitionRow, error) {
+	if !storable(id) {
+		return durable.CoalitionRow{}, durable.ErrNotFound
+	}
+	return sole(ctx, a.r, "read a coalition", scanCoalition, "SELECT "+coalitionColumns+" FROM gidp_coalitions WHERE id = $1", id)
+}
+
+// Coalitions implements durable.Reader, in the order of their times; an interest of "" is all.
+func (a *agentReader) Coalitions(ctx context.Context, interest string) ([]durable.CoalitionRow, error) {
+	const what, columns, order = "list coalitions", "SELECT " + coalitionColumns + " FROM gidp_coalitions ", "ORDER BY at NULLS FIRST, id"
+	switch {
+	case !storable(interest):
+		return nil, nil
+	case interest == "":
+		return list(ctx, a.r, what, scanCoalition, columns+order)
+	}
+	return list(ctx, a.r, what, scanCoalition, columns+"WHERE interest = $1 "+order, interest)
+}
+
 func (a *agentReader) Ledger(ctx context.Context, lineage string) ([]durable.LedgerRow, error) {
 	if !storable(lineage) {
 		return nil, nil
@@ -249,6 +268,19 @@ func (a *agentReader) NextDue(ctx context.Context) (time.Time, error) {
 	var next moment
 	err := a.r.one(ctx, "look for work", "SELECT MIN(free_at) FROM gidp_work", nil, func(scan scanner) error { return scan(&next.n) })
 	return next.time(), err
+}
+
+func scanNumber(scan scanner) (n int64, err error) {
+	err = scan(&n)
+	return n, err
+}
+
+func (a *agentReader) Mark(ctx context.Context) (int64, error) {
+	n, err := sole(ctx, a.r, "read the mark", scanNumber, "SELECT mark FROM gidp_mark WHERE id = 1")
+	if errors.Is(err, durable.ErrNotFound) {
+		err = nil
+	}
+	return n, err
 }
 
 var _ durable.Reader = (*agentReader)(nil)

@@ -14,7 +14,6 @@ type agentWriter struct {
 	agentReader
 	w     *Writer
 	heads map[string]*head // of the trails that were looked at
-	sent  map[string]int   // last numbers of the sessions that something was added to
 }
 
 // fresh runs an insert that leaves what is there, and says durable.ErrExists where it was.
@@ -37,8 +36,8 @@ func (a *agentWriter) PutInterest(ctx context.Context, row durable.InterestRow) 
 
 func (a *agentWriter) PutProjection(ctx context.Context, row durable.ProjectionRow) error {
 	values, err := projectionValues(&row)
-	return a.w.put(ctx, "write a projection", "INSERT INTO gidp_projections ("+projectionColumns+") VALUES ($1, $2, $3, $4, $5) "+
-		"ON CONFLICT (ref) DO UPDATE SET interest = excluded.interest, state = excluded.state, expires_at = excluded.expires_at, body = excluded.body", values, err)
+	return a.w.put(ctx, "write a projection", "INSERT INTO gidp_projections ("+projectionColumns+") VALUES ($1, $2, $3, $4, $5, $6) "+
+		"ON CONFLICT (ref) DO UPDATE SET interest = excluded.interest, state = excluded.state, expires_at = excluded.expires_at, forget_at = excluded.forget_at, body = excluded.body", values, err)
 }
 
 // AddSession implements durable.Writer. Its version is 1.
@@ -84,30 +83,11 @@ func (a *agentWriter) AddReceived(ctx context.Context, session, key string, sum 
 		"ON CONFLICT (session, key) DO NOTHING", values, e.err)
 }
 
-// AddSent implements durable.Writer. The last number is read once in a transaction.
+// AddSent implements durable.Writer.
 func (a *agentWriter) AddSent(ctx context.Context, row durable.SentRow) error {
-	const what = "note what is sent"
 	values, err := sentValues(&row)
-	if err != nil {
-		return err
-	}
-	last, known := a.sent[row.Session]
-	if !known {
-		err := a.r.one(ctx, what, "SELECT COALESCE(MAX(number), 0) FROM gidp_sent WHERE session = $1", []any{row.Session}, func(scan scanner) error { return scan(&last) })
-		if err != nil {
-			return err
-		}
-	}
-	if row.Number == last+1 {
-		last, err = row.Number, a.w.put(ctx, what, "INSERT INTO gidp_sent ("+sentColumns+") VALUES ($1, $2, $3, $4, $5)", values, nil)
-	} else {
-		err = durable.ErrExists
-	}
-	if a.sent == nil {
-		a.sent = map[string]int{}
-	}
-	a.sent[row.Session] = last
-	return err
+	return a.fresh(ctx, "note what is sent", "INSERT INTO gidp_sent ("+sentColumns+") SELECT $1, $2, $3, $4, $5 "+
+		"WHERE $2 = (SELECT COALESCE(MAX(number), 0) + 1 FROM gidp_sent WHERE session = $1)", values, err)
 }
 
 func (a *agentWriter) Acknowledge(ctx context.Context, session string, number int) error {
@@ -120,8 +100,14 @@ func (a *agentWriter) Acknowledge(ctx context.Context, session string, number in
 
 func (a *agentWriter) PutExploration(ctx context.Context, row durable.ExplorationRow) error {
 	values, err := explorationValues(&row)
-	return a.w.put(ctx, "write an exploration", "INSERT INTO gidp_explorations ("+explorationColumns+") VALUES ($1, $2, $3, $4, $5) "+
-		"ON CONFLICT (id) DO UPDATE SET interest = excluded.interest, state = excluded.state, at = excluded.at, body = excluded.body", values, err)
+	return a.w.put(ctx, "write an exploration", "INSERT INTO gidp_explorations ("+explorationColumns+") VALUES ($1, $2, $3, $4, $5, $6) "+
+		"ON CONFLICT (id) DO UPDATE SET interest = excluded.interest, state = excluded.state, at = excluded.at, forget_at = excluded.forget_at, body = excluded.body", values, err)
+}
+
+func (a *agentWriter) PutCoalition(ctx context.Context, row durable.CoalitionRow) error {
+	values, err := coalitionValues(&row)
+	return a.w.put(ctx, "write a coalition", "INSERT INTO gidp_coalitions ("+coalitionColumns+") VALUES ($1, $2, $3, $4, $5) "+
+		"ON CONFLICT (id) DO UPDATE SET interest = excluded.interest, at = excluded.at, forget_at = excluded.forget_at, body = excluded.body", values, err)
 }
 
 func (a *agentWriter) PutLedger(ctx context.Context, row durable.LedgerRow) error {
@@ -268,6 +254,15 @@ func (a *agentWriter) Claim(ctx context.Context, now, until time.Time, limit int
 	return out, nil
 }
 
+// RaiseMark implements durable.Writer.
+func (a *agentWriter) RaiseMark(ctx context.Context, n int64) error {
+	if n <= 0 {
+		return nil
+	}
+	_, err := a.w.exec(ctx, "raise the mark", "INSERT INTO gidp_mark (id, mark) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET mark = excluded.mark WHERE excluded.mark > gidp_mark.mark", n)
+	return err
+}
+
 // Forget implements durable.Writer. Entries of a session go with it; a decided one of no session that is there goes when its decision is that old.
 func (a *agentWriter) Forget(ctx context.Context, before time.Time, limit int) error {
 	const what = "forget what is over"
@@ -287,7 +282,6 @@ func (a *agentWriter) Forget(ctx context.Context, before time.Time, limit int) e
 		return err
 	}
 	for _, id := range sessions {
-		delete(a.sent, id)
 		for _, sql := range []string{"DELETE FROM gidp_sent WHERE session = $1", "DELETE FROM gidp_entries WHERE session = $1", "DELETE FROM gidp_sessions WHERE id = $1"} {
 			if _, err := a.w.exec(ctx, what, sql, id); err != nil {
 				return err
@@ -296,6 +290,15 @@ func (a *agentWriter) Forget(ctx context.Context, before time.Time, limit int) e
 	}
 	_, err = a.w.exec(ctx, what, "DELETE FROM gidp_entries WHERE id IN (SELECT id FROM gidp_entries WHERE state <> 'waiting' AND decided_at <= $1 "+
 		"AND NOT EXISTS (SELECT 1 FROM gidp_sessions WHERE gidp_sessions.id = gidp_entries.session) ORDER BY decided_at, id LIMIT $2)", by, most)
+	for _, sql := range []string{
+		"DELETE FROM gidp_projections WHERE ref IN (SELECT ref FROM gidp_projections WHERE forget_at <= $1 ORDER BY forget_at, ref LIMIT $2)",
+		"DELETE FROM gidp_explorations WHERE id IN (SELECT id FROM gidp_explorations WHERE forget_at <= $1 ORDER BY forget_at, id LIMIT $2)",
+		"DELETE FROM gidp_coalitions WHERE id IN (SELECT id FROM gidp_coalitions WHERE forget_at <= $1 ORDER BY forget_at, id LIMIT $2)",
+	} {
+		if err == nil {
+			_, err = a.w.exec(ctx, what, sql, by, most)
+		}
+	}
 	return err
 }
 

@@ -59,19 +59,19 @@ func scanInterest(scan scanner) (row durable.InterestRow, err error) {
 	return row, err
 }
 
-const projectionColumns = "ref, interest, state, expires_at, body"
+const projectionColumns = "ref, interest, state, expires_at, forget_at, body"
 
 func projectionValues(row *durable.ProjectionRow) ([]any, error) {
 	var e encoder
 	out := []any{e.key("the projection", row.Ref, maxName), e.key("the interest", row.Interest, maxName), e.short("the state", string(row.State)),
-		Micros(row.ExpiresAt), e.body("a projection", row.Body)}
+		Micros(row.ExpiresAt), Micros(row.ForgetAt), e.body("a projection", row.Body)}
 	return out, e.err
 }
 
 func scanProjection(scan scanner) (row durable.ProjectionRow, err error) {
-	var expires moment
-	err = scan(&row.Ref, &row.Interest, &row.State, &expires.n, &row.Body)
-	row.ExpiresAt = expires.time()
+	var expires, forget moment
+	err = scan(&row.Ref, &row.Interest, &row.State, &expires.n, &forget.n, &row.Body)
+	row.ExpiresAt, row.ForgetAt = expires.time(), forget.time()
 	return row, err
 }
 
@@ -112,19 +112,34 @@ func scanSent(scan scanner) (row durable.SentRow, err error) {
 	return row, err
 }
 
-const explorationColumns = "id, interest, state, at, body"
+const explorationColumns = "id, interest, state, at, forget_at, body"
 
 func explorationValues(row *durable.ExplorationRow) ([]any, error) {
 	var e encoder
 	out := []any{e.key("the exploration", row.ID, maxName), e.key("the interest", row.Interest, maxName), e.short("the state", row.State), Micros(row.At),
-		e.body("an exploration", row.Body)}
+		Micros(row.ForgetAt), e.body("an exploration", row.Body)}
 	return out, e.err
 }
 
 func scanExploration(scan scanner) (row durable.ExplorationRow, err error) {
-	var at moment
-	err = scan(&row.ID, &row.Interest, &row.State, &at.n, &row.Body)
-	row.At = at.time()
+	var at, forget moment
+	err = scan(&row.ID, &row.Interest, &row.State, &at.n, &forget.n, &row.Body)
+	row.At, row.ForgetAt = at.time(), forget.time()
+	return row, err
+}
+
+const coalitionColumns = "id, interest, at, forget_at, body"
+
+func coalitionValues(row *durable.CoalitionRow) ([]any, error) {
+	var e encoder
+	out := []any{e.key("the coalition", row.ID, maxName), e.key("the interest", row.Interest, maxName), Micros(row.At), Micros(row.ForgetAt), e.body("a coalition", row.Body)}
+	return out, e.err
+}
+
+func scanCoalition(scan scanner) (row durable.CoalitionRow, err error) {
+	var at, forget moment
+	err = scan(&row.ID, &row.Interest, &at.n, &forget.n, &row.Body)
+	row.At, row.ForgetAt = at.time(), forget.time()
 	return row, err
 }
 

@@ -48,6 +48,9 @@ type Reader interface {
 	Exploration(ctx context.Context, id string) (ExplorationRow, error)
 	Explorations(ctx context.Context, interest string) ([]ExplorationRow, error)
 
+	Coalition(ctx context.Context, id string) (CoalitionRow, error)
+	Coalitions(ctx context.Context, interest string) ([]CoalitionRow, error) // by time and id; "" is all
+
 	// Ledger lists the rows of a lineage by quantity.
 	Ledger(ctx context.Context, lineage string) ([]LedgerRow, error)
 
@@ -62,6 +65,9 @@ type Reader interface {
 
 	// NextDue is when the next work is due, the zero time when there is none.
 	NextDue(ctx context.Context) (time.Time, error)
+
+	// Mark is a number that only grows while a database is one and the same; 0 when it never moved. One that fell shows that an older copy was put in its place.
+	Mark(ctx context.Context) (int64, error)
 }
 
 // Writer writes in one transaction and reads what it wrote.
@@ -75,13 +81,14 @@ type Writer interface {
 	AddSession(ctx context.Context, row SessionRow) error
 	// PutSession replaces a session and adds one to its version.
 	PutSession(ctx context.Context, row SessionRow) error
-	// AddReceived records a key of deduplication; it may be forgotten after until.
+	// AddReceived records a key of deduplication; it may be forgotten after until. ErrExists, and nothing changes, when it is there.
 	AddReceived(ctx context.Context, session, key string, sum [32]byte, until time.Time) error
 	// AddSent appends to what a session sent. Numbers are gapless from 1: ErrExists when the number is taken.
 	AddSent(ctx context.Context, row SentRow) error
 	// Acknowledge marks what was sent up to a number as received by the peer.
 	Acknowledge(ctx context.Context, session string, number int) error
 	PutExploration(ctx context.Context, row ExplorationRow) error
+	PutCoalition(ctx context.Context, row CoalitionRow) error
 	PutLedger(ctx context.Context, row LedgerRow) error
 	// AddEntry inserts into the inbox; ErrExists when there is one of that id.
 	AddEntry(ctx context.Context, row EntryRow) error
@@ -95,7 +102,11 @@ type Writer interface {
 	// Claim takes up to limit pieces of work that are due and not claimed, and keeps them from others until an instant.
 	Claim(ctx context.Context, now, until time.Time, limit int) ([]Work, error)
 
-	// Forget deletes keys of deduplication, decided entries, and closed sessions with what they sent, that may be forgotten by an instant; at most limit of each. The trail stays.
+	// RaiseMark moves the mark up to n. A lower n changes nothing.
+	RaiseMark(ctx context.Context, n int64) error
+
+	// Forget deletes keys of deduplication, decided entries, closed sessions with what they sent, projections, explorations and coalitions, that may be forgotten by an instant; at most
+	// limit of each. The trail stays.
 	Forget(ctx context.Context, before time.Time, limit int) error
 }
 
@@ -128,7 +139,8 @@ type ProjectionRow struct {
 	Interest  string
 	State     ProjectionState
 	ExpiresAt time.Time
-	Body      []byte // sealed: the object, the provider, its reference and the key of this projection
+	ForgetAt  time.Time // zero while it is not over
+	Body      []byte    // sealed: the object, the provider, its reference and the key of this projection
 }
 
 // SessionRow is one side of one session.
@@ -163,7 +175,17 @@ type ExplorationRow struct {
 	Interest string
 	State    string
 	At       time.Time
-	Body     []byte // sealed
+	ForgetAt time.Time // zero while it is not over
+	Body     []byte    // sealed
+}
+
+// CoalitionRow is what has grown out of one lead with a named dependency (experimental).
+type CoalitionRow struct {
+	ID       string
+	Interest string
+	At       time.Time
+	ForgetAt time.Time // zero while a session of it is open
+	Body     []byte    // sealed: edges and dependencies
 }
 
 // LedgerRow is what has been told about one audited value of a lineage.

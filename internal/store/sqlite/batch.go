@@ -25,12 +25,10 @@ type batch struct {
 	path    string
 	waiting atomic.Int64 // acts that came and did not begin: the last of them commits
 
-	running    sync.Mutex // held by one act; guards what follows
-	db         *sql.DB    // of one connection; nil before the first act
-	conn       *sql.Conn
-	statements map[string]*sql.Stmt // of conn
-	open       *shared
-	closed     bool
+	running sync.Mutex // held by one act; guards what follows
+	conn    *lasting   // nil before the first act
+	open    *shared
+	closed  bool
 }
 
 // shared is one transaction of several acts.
@@ -45,25 +43,8 @@ type shared struct {
 // errShared makes an act run again after the transaction was lost through another one.
 var errShared = errors.New("the transaction ended with another act")
 
-// statement is one that is ready to run on the connection. Whoever asks holds the lock.
-func (b *batch) statement(ctx context.Context, query string) (*sql.Stmt, error) {
-	statement := b.statements[query]
-	if statement == nil {
-		var err error
-		if statement, err = b.conn.PrepareContext(ctx, numbered(query)); err != nil {
-			return nil, err
-		}
-		b.statements[query] = statement
-	}
-	return statement, nil
-}
-
 func (b *batch) exec(query string) error {
-	ctx := context.Background()
-	statement, err := b.statement(ctx, query)
-	if err == nil {
-		_, err = statement.ExecContext(ctx)
-	}
+	_, err := b.conn.exec(query)
 	return err
 }
 
@@ -72,35 +53,19 @@ func (b *batch) connect() (err error) {
 	if b.conn != nil {
 		return nil
 	}
-	ctx := context.Background()
 	// What a savepoint may take back is a few pages: they need no file of their own.
-	if b.db, err = database(b.path, 1, "_pragma=temp_store(MEMORY)", fmt.Sprintf("_pragma=journal_size_limit(%d)", walLimit)); err != nil {
-		return err
-	}
-	if err = settings(ctx, b.db); err == nil {
-		b.conn, err = b.db.Conn(ctx)
-	}
-	if err != nil {
-		return errors.Join(err, b.drop())
-	}
-	b.statements = map[string]*sql.Stmt{}
-	return nil
+	b.conn, err = connect(b.path, "_pragma=temp_store(MEMORY)", fmt.Sprintf("_pragma=journal_size_limit(%d)", walLimit))
+	return err
 }
 
 // drop ends the connection, and with it whatever was open on it; the next act makes a new one.
 func (b *batch) drop() error {
-	var errs []error
-	for _, statement := range b.statements {
-		errs = append(errs, statement.Close())
+	if b.conn == nil {
+		return nil
 	}
-	if b.conn != nil {
-		errs = append(errs, b.conn.Close())
-	}
-	if b.db != nil {
-		errs = append(errs, b.db.Close())
-	}
-	b.db, b.conn, b.statements = nil, nil, nil
-	return errors.Join(errs...)
+	conn := b.conn
+	b.conn = nil
+	return conn.close()
 }
 
 // close waits for the act under way and commits what succeeded. An act that comes later finds the batch closed.
@@ -164,7 +129,7 @@ func (b *batch) join(ctx context.Context, act func(*session) (bool, error)) (_ *
 			return nil, true, store.Fail(ctx, "begin to write", err, classify)
 		}
 	}
-	if fromDatabase, err = act(&session{lasting: b}); err != nil {
+	if fromDatabase, err = act(&session{lasting: b.conn}); err != nil {
 		if t.acts == 0 {
 			return nil, fromDatabase, err
 		}

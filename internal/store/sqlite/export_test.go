@@ -25,5 +25,8 @@ func (s *Store) Batch(query string) error {
 func (s *Store) Statements() []string {
 	s.batch.running.Lock()
 	defer s.batch.running.Unlock()
-	return slices.Collect(maps.Keys(s.batch.statements))
+	if s.batch.conn == nil {
+		return nil
+	}
+	return slices.Collect(maps.Keys(s.batch.conn.statements))
 }

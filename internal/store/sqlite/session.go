@@ -20,8 +20,8 @@ type session struct {
 	// many rows runs the same few, and reading a statement takes longer than running it.
 	statements map[string]*sql.Stmt
 	written    int
-	// lasting has the statements when the transaction is not this session's alone; tx is nil then.
-	lasting *batch
+	// lasting is the connection when the transaction is not this session's alone; tx is nil then.
+	lasting *lasting
 }
 
 // numbered turns $1 into ?1: in SQLite $1 would be a parameter with a name.
@@ -29,9 +29,6 @@ func numbered(query string) string { return strings.ReplaceAll(query, "$", "?") 
 
 // prepared is a statement that ran before, nil for one that did not.
 func (s *session) prepared(ctx context.Context, query string) (statement *sql.Stmt, err error) {
-	if s.lasting != nil {
-		return s.lasting.statement(ctx, query)
-	}
 	statement, ran := s.statements[query]
 	if statement != nil {
 		return statement, nil
@@ -48,18 +45,14 @@ func (s *session) prepared(ctx context.Context, query string) (statement *sql.St
 	return statement, err
 }
 
-// uninterrupted is the context under which one statement runs. SQLite ends a whole transaction with a statement that it interrupts, and other acts may be in it.
-func (s *session) uninterrupted(ctx context.Context) (context.Context, error) {
-	if s.lasting == nil {
-		return ctx, nil
-	}
-	return context.WithoutCancel(ctx), ctx.Err()
-}
-
+// Exec implements store.Session. On a lasting connection a context ends nothing that runs: SQLite ends a whole transaction with a statement that it interrupts, and other
+// acts may be in it.
 func (s *session) Exec(ctx context.Context, query string, args ...any) (int64, error) {
-	ctx, err := s.uninterrupted(ctx)
-	if err != nil {
-		return 0, err
+	if s.lasting != nil {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		return s.lasting.exec(query, args...)
 	}
 	statement, err := s.prepared(ctx, query)
 	if err != nil {
@@ -78,9 +71,15 @@ func (s *session) Exec(ctx context.Context, query string, args ...any) (int64, e
 }
 
 func (s *session) Query(ctx context.Context, query string, args ...any) (store.Rows, error) {
-	ctx, err := s.uninterrupted(ctx)
-	if err != nil {
-		return nil, err
+	if s.lasting != nil {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		rows, err := s.lasting.query(query, args...)
+		if err != nil {
+			return nil, err
+		}
+		return rows, nil
 	}
 	statement, err := s.prepared(ctx, query)
 	if err != nil {

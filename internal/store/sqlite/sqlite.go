@@ -82,7 +82,7 @@ func (s *Store) connect(ctx context.Context, steps []store.Migration) (err error
 	if s.writer, err = database(s.path, 1, "_txlock=immediate", "_pragma=journal_mode(WAL)", fmt.Sprintf("_pragma=journal_size_limit(%d)", walLimit)); err != nil {
 		return err
 	}
-	if err := settings(ctx, s.writer); err != nil {
+	if err := settings(ctx, pragmas(ctx, s.writer)); err != nil {
 		return err
 	}
 	if err := store.Migrate(ctx, steps, s.apply); err != nil {
@@ -91,19 +91,23 @@ func (s *Store) connect(ctx context.Context, steps []store.Migration) (err error
 	if s.reader, err = database(s.path, max(2, runtime.NumCPU()), "_pragma=cache_size(-8192)", "_pragma=query_only(1)"); err != nil {
 		return err
 	}
-	return settings(ctx, s.reader)
+	return settings(ctx, pragmas(ctx, s.reader))
 }
 
 // database opens a pool of connections to path, each with the settings that durability rests on.
 func database(path string, connections int, options ...string) (*sql.DB, error) {
-	options = append(options, fmt.Sprintf("_pragma=busy_timeout(%d)", busyTimeout.Milliseconds()), "_pragma=synchronous(FULL)", "_pragma=foreign_keys(1)")
-	db, err := sql.Open("sqlite", location(path, options...))
+	db, err := sql.Open("sqlite", dataSource(path, options...))
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)
 	return db, nil
+}
+
+// dataSource names a file with the settings of a connection.
+func dataSource(path string, options ...string) string {
+	return location(path, append(options, fmt.Sprintf("_pragma=busy_timeout(%d)", busyTimeout.Milliseconds()), "_pragma=synchronous(FULL)", "_pragma=foreign_keys(1)")...)
 }
 
 // location is the URI of a file, whatever characters its path holds.
@@ -117,15 +121,15 @@ func location(path string, options ...string) string {
 }
 
 // settings reads back what was asked for: a database that cannot promise that an acknowledged commit survives a power loss is not used.
-func settings(ctx context.Context, db *sql.DB) error {
+func settings(ctx context.Context, read func(pragma string) (string, error)) error {
 	for _, want := range []struct{ pragma, value, why string }{
 		{"journal_mode", "wal", "readers would block writers: its file system may not support shared memory"},
 		{"synchronous", "2", "an acknowledged commit could be lost on a power loss"},
 		{"foreign_keys", "1", "rows could point at nothing"},
 		{"busy_timeout", fmt.Sprint(busyTimeout.Milliseconds()), "another process would make writes fail at once"},
 	} {
-		var got string
-		if err := db.QueryRowContext(ctx, "PRAGMA "+want.pragma).Scan(&got); err != nil {
+		got, err := read("PRAGMA " + want.pragma)
+		if err != nil {
 			return store.Fail(ctx, "open the database", err, classify)
 		}
 		if got != want.value {
@@ -133,6 +137,14 @@ func settings(ctx context.Context, db *sql.DB) error {
 		}
 	}
 	return nil
+}
+
+// pragmas reads settings of a pool, whose connections are alike.
+func pragmas(ctx context.Context, db *sql.DB) func(string) (string, error) {
+	return func(pragma string) (value string, err error) {
+		err = db.QueryRowContext(ctx, pragma).Scan(&value)
+		return value, err
+	}
 }
 
 // View implements app.Store.

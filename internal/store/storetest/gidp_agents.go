@@ -54,16 +54,18 @@ type agentState struct {
 	received     cow[receivedKey, receivedRow]
 	sent         cow[string, []durable.SentRow] // by number
 	explorations cow[string, durable.ExplorationRow]
+	coalitions   cow[string, durable.CoalitionRow]
 	ledger       cow[string, map[string][]byte] // by lineage and quantity
 	entries      cow[string, durable.EntryRow]
 	trails       cow[string, []durable.AuditRow] // by sequence
 	work         cow[workKey, dueRow]
+	mark         int64
 }
 
 // fork is a state that a transaction may write to.
 func (s agentState) fork() *agentState {
 	s.interests.own, s.projections.own, s.sessions.own, s.received.own, s.sent.own = false, false, false, false, false
-	s.explorations.own, s.ledger.own, s.entries.own, s.trails.own, s.work.own = false, false, false, false, false
+	s.explorations.own, s.coalitions.own, s.ledger.own, s.entries.own, s.trails.own, s.work.own = false, false, false, false, false, false
 	return &s
 }
 
@@ -75,7 +77,10 @@ type Agents struct {
 }
 
 // NewAgents returns an empty store for agents.
-func NewAgents() durable.Store { return &Agents{state: &agentState{}} }
+func NewAgents() *Agents { return &Agents{state: &agentState{}} }
+
+// Copy is a backup: another store that holds what is committed by now.
+func (a *Agents) Copy() *Agents { return &Agents{state: a.current()} }
 
 func (a *Agents) current() *agentState {
 	a.now.RLock()
@@ -233,6 +238,18 @@ func (t *agentTx) Explorations(_ context.Context, interest string) ([]durable.Ex
 		func(r *durable.ExplorationRow) *[]byte { return &r.Body }), nil
 }
 
+func (t *agentTx) Coalition(_ context.Context, id string) (durable.CoalitionRow, error) {
+	row, err := found(t.coalitions, id)
+	row.Body = bytes.Clone(row.Body)
+	return row, err
+}
+
+func (t *agentTx) Coalitions(_ context.Context, interest string) ([]durable.CoalitionRow, error) {
+	return copied(chosen(t.coalitions.rows, func(c durable.CoalitionRow) bool { return interest == "" || c.Interest == interest },
+		func(a, b durable.CoalitionRow) int { return cmp.Or(a.At.Compare(b.At), strings.Compare(a.ID, b.ID)) }),
+		func(r *durable.CoalitionRow) *[]byte { return &r.Body }), nil
+}
+
 func (t *agentTx) Ledger(_ context.Context, lineage string) ([]durable.LedgerRow, error) {
 	var out []durable.LedgerRow
 	rows := t.ledger.rows[lineage]
@@ -282,6 +299,8 @@ func (t *agentTx) NextDue(context.Context) (next time.Time, err error) {
 	}
 	return next, nil
 }
+
+func (t *agentTx) Mark(context.Context) (int64, error) { return t.mark, nil }
 
 var (
 	_ durable.Store  = (*Agents)(nil)

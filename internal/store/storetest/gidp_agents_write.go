@@ -54,7 +54,7 @@ func (t *agentTx) PutProjection(_ context.Context, row durable.ProjectionRow) (e
 	if row.Body, err = body(row.Body); err != nil {
 		return err
 	}
-	micros(&row.ExpiresAt)
+	micros(&row.ExpiresAt, &row.ForgetAt)
 	t.projections.mine()[row.Ref] = row
 	return nil
 }
@@ -152,8 +152,20 @@ func (t *agentTx) PutExploration(_ context.Context, row durable.ExplorationRow) 
 	if row.Body, err = body(row.Body); err != nil {
 		return err
 	}
-	micros(&row.At)
+	micros(&row.At, &row.ForgetAt)
 	t.explorations.mine()[row.ID] = row
+	return nil
+}
+
+func (t *agentTx) PutCoalition(_ context.Context, row durable.CoalitionRow) (err error) {
+	if err := texts([]string{row.ID, row.Interest}); err != nil {
+		return err
+	}
+	if row.Body, err = body(row.Body); err != nil {
+		return err
+	}
+	micros(&row.At, &row.ForgetAt)
+	t.coalitions.mine()[row.ID] = row
 	return nil
 }
 
@@ -261,6 +273,11 @@ func (t *agentTx) Claim(_ context.Context, now, until time.Time, limit int) ([]d
 	return out, nil
 }
 
+func (t *agentTx) RaiseMark(_ context.Context, n int64) error {
+	t.mark = max(t.mark, n)
+	return nil
+}
+
 func (t *agentTx) Forget(_ context.Context, before time.Time, limit int) error {
 	micros(&before)
 	first := func(n int) int { return max(0, min(limit, n)) }
@@ -293,6 +310,30 @@ func (t *agentTx) Forget(_ context.Context, before time.Time, limit int) error {
 	})
 	for _, e := range entries[:first(len(entries))] {
 		delete(t.entries.mine(), e.ID)
+	}
+
+	projections := chosen(t.projections.rows, func(p durable.ProjectionRow) bool { return past(p.ForgetAt) },
+		func(a, b durable.ProjectionRow) int {
+			return cmp.Or(a.ForgetAt.Compare(b.ForgetAt), strings.Compare(a.Ref, b.Ref))
+		})
+	for _, p := range projections[:first(len(projections))] {
+		delete(t.projections.mine(), p.Ref)
+	}
+
+	explorations := chosen(t.explorations.rows, func(x durable.ExplorationRow) bool { return past(x.ForgetAt) },
+		func(a, b durable.ExplorationRow) int {
+			return cmp.Or(a.ForgetAt.Compare(b.ForgetAt), strings.Compare(a.ID, b.ID))
+		})
+	for _, x := range explorations[:first(len(explorations))] {
+		delete(t.explorations.mine(), x.ID)
+	}
+
+	coalitions := chosen(t.coalitions.rows, func(c durable.CoalitionRow) bool { return past(c.ForgetAt) },
+		func(a, b durable.CoalitionRow) int {
+			return cmp.Or(a.ForgetAt.Compare(b.ForgetAt), strings.Compare(a.ID, b.ID))
+		})
+	for _, c := range coalitions[:first(len(coalitions))] {
+		delete(t.coalitions.mine(), c.ID)
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func RunGIDP(t *testing.T, open func(testing.TB) GIDP) {
 		test func(*testing.T, GIDP)
 	}{
 		{"interests", interests}, {"projections", projections}, {"sessions", sessions}, {"open sessions are counted", countOpen}, {"messages", messages}, {"inbox", inbox},
-		{"ledger and explorations", ledgerRows}, {"trail", trail}, {"work", work}, {"forgetting", forgetting}, {"refused rows", refusedRows}, {"what is undone", undoneAgents},
+		{"ledger and explorations", ledgerRows}, {"trail", trail}, {"work", work}, {"mark", mark}, {"forgetting", forgetting}, {"refused rows", refusedRows}, {"what is undone", undoneAgents},
 		{"a reader keeps its state", snapshot}, {"random acts of agents", randomAgents},
 		{"published", publishedRows}, {"feed", feed}, {"expiry", expiry}, {"reports and bans", reportsAndBans},
 		{"secret", secret}, {"refused projections", refusedPublished}, {"random acts of a provider", randomProvider},
@@ -85,7 +85,7 @@ func projections(t *testing.T, g GIDP) {
 	write(t, g.Agents, func(ctx context.Context, w durable.Writer) {
 		ok(t, w.PutProjection(ctx, row))
 		ok(t, w.PutProjection(ctx, durable.ProjectionRow{Ref: "a", Interest: "i2", State: durable.Published, Body: []byte("y")}))
-		row.State, row.ExpiresAt, row.Body = durable.Withdrawn, after(10), []byte("z")
+		row.State, row.ExpiresAt, row.ForgetAt, row.Body = durable.Withdrawn, after(10), after(20), []byte("z")
 		ok(t, w.PutProjection(ctx, row))
 	})
 	read(t, g.Agents, func(ctx context.Context, r durable.Reader) {
@@ -270,6 +270,10 @@ func ledgerRows(t *testing.T, g GIDP) {
 		ok(t, w.PutExploration(ctx, durable.ExplorationRow{ID: "b", Interest: "i", State: "probing", Body: []byte("y")}))
 		ok(t, w.PutExploration(ctx, durable.ExplorationRow{ID: "c", Interest: "j", State: "probing", At: after(1), Body: []byte("y")}))
 		ok(t, w.PutExploration(ctx, durable.ExplorationRow{ID: "a", Interest: "i", State: "done", At: after(3), Body: []byte("z")}))
+		ok(t, w.PutCoalition(ctx, durable.CoalitionRow{ID: "a", Interest: "i", At: after(2), Body: []byte("x")}))
+		ok(t, w.PutCoalition(ctx, durable.CoalitionRow{ID: "b", Interest: "i", Body: []byte("y")}))
+		ok(t, w.PutCoalition(ctx, durable.CoalitionRow{ID: "c", Interest: "j", At: after(1), Body: []byte("y")}))
+		ok(t, w.PutCoalition(ctx, durable.CoalitionRow{ID: "a", Interest: "i", At: after(3), ForgetAt: after(4), Body: []byte("z")}))
 	})
 	read(t, g.Agents, func(ctx context.Context, r durable.Reader) {
 		same(t, must(r.Ledger(ctx, "l"))(t), []durable.LedgerRow{{Key: key("l", "a"), Body: []byte("new")}, {Key: key("l", "b"), Body: []byte("lb")},
@@ -285,6 +289,16 @@ func ledgerRows(t *testing.T, g GIDP) {
 			return out
 		}
 		same(t, []string{ids(""), ids("i"), ids("none")}, []string{"bca", "ba", ""})
+		same(t, must(r.Coalition(ctx, "a"))(t), durable.CoalitionRow{ID: "a", Interest: "i", At: after(3), ForgetAt: after(4), Body: []byte("z")})
+		_, err = r.Coalition(ctx, "d")
+		is(t, err, durable.ErrNotFound)
+		grown := func(interest string) (out string) {
+			for _, row := range must(r.Coalitions(ctx, interest))(t) {
+				out += row.ID
+			}
+			return out
+		}
+		same(t, []string{grown(""), grown("i"), grown("none")}, []string{"bca", "ba", ""})
 	})
 }
 
@@ -371,6 +385,28 @@ func work(t *testing.T, g GIDP) {
 	}
 }
 
+func mark(t *testing.T, g GIDP) {
+	is := func(want int64) {
+		t.Helper()
+		read(t, g.Agents, func(ctx context.Context, r durable.Reader) { same(t, must(r.Mark(ctx))(t), want) })
+	}
+	is(0)
+	for _, c := range []struct{ raise, want int64 }{{-1, 0}, {0, 0}, {3, 3}, {3, 3}, {2, 3}, {0, 3}, {1 << 62, 1 << 62}, {4, 1 << 62}} {
+		write(t, g.Agents, func(ctx context.Context, w durable.Writer) {
+			ok(t, w.RaiseMark(ctx, c.raise))
+			same(t, must(w.Mark(ctx))(t), c.want)
+		})
+		is(c.want)
+	}
+	if err := g.Agents.Update(context.Background(), func(w durable.Writer) error {
+		ok(t, w.RaiseMark(context.Background(), 1<<62+1))
+		return errEarly
+	}); err == nil {
+		t.Error("no error")
+	}
+	is(1 << 62)
+}
+
 func forgetting(t *testing.T, g GIDP) {
 	write(t, g.Agents, func(ctx context.Context, w durable.Writer) {
 		for i := range 4 {
@@ -388,6 +424,14 @@ func forgetting(t *testing.T, g GIDP) {
 			ok(t, w.AddAudit(ctx, durable.AuditRow{Lineage: "l", Sequence: int64(i) + 1, Kind: "k", Body: []byte("x")}))
 		}
 		ok(t, w.AddEntry(ctx, durable.EntryRow{ID: "waits", Interest: "i", State: durable.Waiting, Deadline: after(1), Body: []byte("x")}))
+		for i := range 3 {
+			ok(t, w.PutProjection(ctx, durable.ProjectionRow{Ref: fmt.Sprint("p", i), Interest: "i", State: durable.Withdrawn, ExpiresAt: after(1), ForgetAt: after(i + 1), Body: []byte("x")}))
+			ok(t, w.PutExploration(ctx, durable.ExplorationRow{ID: fmt.Sprint("x", i), Interest: "i", State: "probing", At: after(1), ForgetAt: after(3 - i), Body: []byte("x")}))
+			ok(t, w.PutCoalition(ctx, durable.CoalitionRow{ID: fmt.Sprint("c", i), Interest: "i", At: after(1), ForgetAt: after(i + 1), Body: []byte("x")}))
+		}
+		ok(t, w.PutProjection(ctx, durable.ProjectionRow{Ref: "p-stands", Interest: "i", State: durable.Published, ExpiresAt: after(1), Body: []byte("x")}))
+		ok(t, w.PutExploration(ctx, durable.ExplorationRow{ID: "x-searches", Interest: "i", State: "searching", At: after(1), Body: []byte("x")}))
+		ok(t, w.PutCoalition(ctx, durable.CoalitionRow{ID: "c-grows", Interest: "i", At: after(1), Body: []byte("x")}))
 	})
 	left := func() (out string) {
 		read(t, g.Agents, func(ctx context.Context, r durable.Reader) {
@@ -405,6 +449,15 @@ func forgetting(t *testing.T, g GIDP) {
 			for _, row := range must(r.Entries(ctx, "", false))(t) {
 				out += " " + row.ID
 			}
+			for _, row := range must(r.Projections(ctx, ""))(t) {
+				out += " " + row.Ref
+			}
+			for _, row := range must(r.Explorations(ctx, "i"))(t) {
+				out += " " + row.ID
+			}
+			for _, row := range must(r.Coalitions(ctx, "i"))(t) {
+				out += " " + row.ID
+			}
 			same(t, len(must(r.Trail(ctx, "l", 0, 99))(t)), 4)
 		})
 		return out
@@ -417,11 +470,11 @@ func forgetting(t *testing.T, g GIDP) {
 	forget(9, 0)
 	same(t, left(), all)
 	forget(2, 1)
-	same(t, left(), "s1 s2 s3 0ks1 1ks2 1ks3 1 es1 es2 es3 owns1 owns2 owns3 waits")
+	same(t, left(), "s1 s2 s3 0ks1 1ks2 1ks3 1 es1 es2 es3 owns1 owns2 owns3 waits p-stands p1 p2 x-searches x0 x1 c-grows c1 c2")
 	forget(2, 9)
-	same(t, left(), "s2 s3 00ks2 1ks3 1 es2 es3 owns2 owns3 waits")
+	same(t, left(), "s2 s3 00ks2 1ks3 1 es2 es3 owns2 owns3 waits p-stands p2 x-searches x0 c-grows c2")
 	forget(99, 9)
-	same(t, left(), "s3 0001 es3 waits")
+	same(t, left(), "s3 0001 es3 waits p-stands x-searches c-grows")
 }
 
 func refusedRows(t *testing.T, g GIDP) {
@@ -465,6 +518,9 @@ func refusedRows(t *testing.T, g GIDP) {
 		"no work": func(w durable.Writer) error { return w.Schedule(ctx, durable.WorkSession, "", after(1)) },
 		"no exploration": func(w durable.Writer) error {
 			return w.PutExploration(ctx, durable.ExplorationRow{Interest: "i", Body: big})
+		},
+		"no coalition": func(w durable.Writer) error {
+			return w.PutCoalition(ctx, durable.CoalitionRow{Interest: "i", Body: big})
 		},
 	} {
 		if err := g.Agents.Update(ctx, f); err == nil || errors.Is(err, durable.ErrExists) || errors.Is(err, durable.ErrNotFound) {

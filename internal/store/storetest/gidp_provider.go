@@ -152,13 +152,16 @@ func (p *Provider) Changes(ctx context.Context, position int64, limit int) (out 
 
 // Expire implements providerhttp.Rows.
 func (p *Provider) Expire(_ context.Context, before time.Time, limit int) error {
+	if limit <= 0 {
+		return nil
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	micros(&before)
 	rows := chosen(p.rows, func(r feedRow) bool { return r.Expires.Before(before) }, func(a, b feedRow) int {
 		return cmp.Or(a.Expires.Compare(b.Expires), bytes.Compare(a.Ref[:], b.Ref[:]))
 	})
-	for _, r := range rows[:max(0, min(limit, len(rows)))] {
+	for _, r := range rows[:min(limit, len(rows))] {
 		delete(p.rows, r.Ref)
 	}
 	maps.DeleteFunc(p.reports, func(_ reportKey, r providerhttp.Report) bool { _, kept := p.rows[r.Ref]; return !kept })

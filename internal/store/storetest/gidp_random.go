@@ -54,7 +54,7 @@ func drawAgentAct(t *rapid.T) agentAct {
 		}},
 		{"interests", func(ctx context.Context, w durable.Writer) (any, error) { return unwrap(w.Interests(ctx)) }},
 		{"put projection", func(ctx context.Context, w durable.Writer) (any, error) {
-			return nil, w.PutProjection(ctx, durable.ProjectionRow{Ref: id, Interest: other, State: durable.Published, ExpiresAt: at, Body: body})
+			return nil, w.PutProjection(ctx, durable.ProjectionRow{Ref: id, Interest: other, State: durable.Published, ExpiresAt: at, ForgetAt: at, Body: body})
 		}},
 		{"projections", func(ctx context.Context, w durable.Writer) (any, error) { return unwrap(w.Projections(ctx, other)) }},
 		{"add session", func(ctx context.Context, w durable.Writer) (any, error) { return nil, w.AddSession(ctx, session) }},
@@ -79,9 +79,13 @@ func drawAgentAct(t *rapid.T) agentAct {
 		{"acknowledge", func(ctx context.Context, w durable.Writer) (any, error) { return nil, w.Acknowledge(ctx, id, n) }},
 		{"sent", func(ctx context.Context, w durable.Writer) (any, error) { return unwrap(w.Sent(ctx, id, n-1)) }},
 		{"put exploration", func(ctx context.Context, w durable.Writer) (any, error) {
-			return nil, w.PutExploration(ctx, durable.ExplorationRow{ID: id, Interest: other, At: at, Body: body})
+			return nil, w.PutExploration(ctx, durable.ExplorationRow{ID: id, Interest: other, At: at, ForgetAt: at, Body: body})
 		}},
 		{"explorations", func(ctx context.Context, w durable.Writer) (any, error) { return unwrap(w.Explorations(ctx, other)) }},
+		{"put coalition", func(ctx context.Context, w durable.Writer) (any, error) {
+			return nil, w.PutCoalition(ctx, durable.CoalitionRow{ID: id, Interest: other, At: at, ForgetAt: at, Body: body})
+		}},
+		{"coalitions", func(ctx context.Context, w durable.Writer) (any, error) { return unwrap(w.Coalitions(ctx, other)) }},
 		{"put ledger", func(ctx context.Context, w durable.Writer) (any, error) {
 			return nil, w.PutLedger(ctx, durable.LedgerRow{Key: gidp.LedgerKey{Lineage: id, Quantity: other}, Body: body})
 		}},
@@ -108,6 +112,8 @@ func drawAgentAct(t *rapid.T) agentAct {
 		{"claim", func(ctx context.Context, w durable.Writer) (any, error) {
 			return unwrap(w.Claim(ctx, after(n), after(n+2), n))
 		}},
+		{"raise mark", func(ctx context.Context, w durable.Writer) (any, error) { return nil, w.RaiseMark(ctx, int64(n)) }},
+		{"mark", func(ctx context.Context, w durable.Writer) (any, error) { return unwrap(w.Mark(ctx)) }},
 		{"next due", func(ctx context.Context, w durable.Writer) (any, error) { return unwrap(w.NextDue(ctx)) }},
 		{"forget", func(ctx context.Context, w durable.Writer) (any, error) { return nil, w.Forget(ctx, after(n), n-1) }},
 	}
@@ -153,8 +159,10 @@ func dumpAgents(t *testing.T, s durable.Store) (out []string) {
 		add(unwrap(r.Projections(ctx, "")))
 		add(unwrap(r.Sessions(ctx, "", false, "", 99)))
 		add(unwrap(r.Explorations(ctx, "")))
+		add(unwrap(r.Coalitions(ctx, "")))
 		add(unwrap(r.Entries(ctx, "", false)))
 		add(unwrap(r.NextDue(ctx)))
+		add(unwrap(r.Mark(ctx)))
 		for _, id := range []string{"a", "b", "B", "é"} {
 			add(unwrap(r.Sent(ctx, id, 0)))
 			add(unwrap(r.Ledger(ctx, id)))

@@ -14,10 +14,12 @@ CREATE TABLE gidp_projections (
 	interest   TEXT COLLATE "C" NOT NULL,
 	state      TEXT COLLATE "C" NOT NULL,
 	expires_at BIGINT,
+	forget_at  BIGINT,
 	body       BYTEA NOT NULL
 );
 
 CREATE INDEX gidp_projections_by_interest ON gidp_projections (interest, ref);
+CREATE INDEX gidp_projections_by_forget_at ON gidp_projections (forget_at, ref) WHERE forget_at IS NOT NULL;
 
 CREATE TABLE gidp_sessions (
 	id        TEXT COLLATE "C" NOT NULL PRIMARY KEY,
@@ -64,20 +66,38 @@ CREATE TABLE gidp_sent (
 );
 
 CREATE TABLE gidp_explorations (
-	id       TEXT COLLATE "C" NOT NULL PRIMARY KEY,
-	interest TEXT COLLATE "C" NOT NULL,
-	state    TEXT COLLATE "C" NOT NULL,
-	at       BIGINT,
-	body     BYTEA NOT NULL
+	id        TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+	interest  TEXT COLLATE "C" NOT NULL,
+	state     TEXT COLLATE "C" NOT NULL,
+	at        BIGINT,
+	forget_at BIGINT,
+	body      BYTEA NOT NULL
 );
 
 CREATE INDEX gidp_explorations_by_interest ON gidp_explorations (interest, at, id);
+CREATE INDEX gidp_explorations_by_forget_at ON gidp_explorations (forget_at, id) WHERE forget_at IS NOT NULL;
+
+CREATE TABLE gidp_coalitions (
+	id        TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+	interest  TEXT COLLATE "C" NOT NULL,
+	at        BIGINT,
+	forget_at BIGINT,
+	body      BYTEA NOT NULL
+);
+
+CREATE INDEX gidp_coalitions_by_interest ON gidp_coalitions (interest, at, id);
+CREATE INDEX gidp_coalitions_by_forget_at ON gidp_coalitions (forget_at, id) WHERE forget_at IS NOT NULL;
 
 CREATE TABLE gidp_ledger (
 	lineage  TEXT COLLATE "C" NOT NULL,
 	quantity TEXT COLLATE "C" NOT NULL,
 	body     BYTEA NOT NULL,
 	PRIMARY KEY (lineage, quantity)
+);
+
+CREATE TABLE gidp_mark (
+	id   BIGINT NOT NULL PRIMARY KEY CHECK (id = 1),
+	mark BIGINT NOT NULL
 );
 
 CREATE TABLE gidp_entries (

@@ -14,10 +14,12 @@ CREATE TABLE gidp_projections (
 	interest   TEXT NOT NULL,
 	state      TEXT NOT NULL,
 	expires_at INTEGER,
+	forget_at  INTEGER,
 	body       BLOB NOT NULL
 ) STRICT;
 
 CREATE INDEX gidp_projections_by_interest ON gidp_projections (interest, ref);
+CREATE INDEX gidp_projections_by_forget_at ON gidp_projections (forget_at, ref) WHERE forget_at IS NOT NULL;
 
 CREATE TABLE gidp_sessions (
 	id        TEXT    NOT NULL PRIMARY KEY,
@@ -64,20 +66,38 @@ CREATE TABLE gidp_sent (
 ) STRICT;
 
 CREATE TABLE gidp_explorations (
-	id       TEXT NOT NULL PRIMARY KEY,
-	interest TEXT NOT NULL,
-	state    TEXT NOT NULL,
-	at       INTEGER,
-	body     BLOB NOT NULL
+	id        TEXT NOT NULL PRIMARY KEY,
+	interest  TEXT NOT NULL,
+	state     TEXT NOT NULL,
+	at        INTEGER,
+	forget_at INTEGER,
+	body      BLOB NOT NULL
 ) STRICT;
 
 CREATE INDEX gidp_explorations_by_interest ON gidp_explorations (interest, at, id);
+CREATE INDEX gidp_explorations_by_forget_at ON gidp_explorations (forget_at, id) WHERE forget_at IS NOT NULL;
+
+CREATE TABLE gidp_coalitions (
+	id        TEXT NOT NULL PRIMARY KEY,
+	interest  TEXT NOT NULL,
+	at        INTEGER,
+	forget_at INTEGER,
+	body      BLOB NOT NULL
+) STRICT;
+
+CREATE INDEX gidp_coalitions_by_interest ON gidp_coalitions (interest, at, id);
+CREATE INDEX gidp_coalitions_by_forget_at ON gidp_coalitions (forget_at, id) WHERE forget_at IS NOT NULL;
 
 CREATE TABLE gidp_ledger (
 	lineage  TEXT NOT NULL,
 	quantity TEXT NOT NULL,
 	body     BLOB NOT NULL,
 	PRIMARY KEY (lineage, quantity)
+) STRICT;
+
+CREATE TABLE gidp_mark (
+	id   INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+	mark INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE gidp_entries (
