@@ -10,7 +10,8 @@ import (
 // Delivery is what a transport hands over: the bytes of one object, and what is known beside them.
 type Delivery struct {
 	Data       []byte
-	Self       string // a fresh opaque id, used if this opens a session
+	Object     wire.Object // what Data holds, from whoever has decoded it without an error; nil: it is decoded here
+	Self       string      // a fresh opaque id, used if this opens a session
 	Unroutable bool
 	Unwelcome  bool
 	TargetRef  string
@@ -28,7 +29,10 @@ type Outcome struct {
 // effect is charged to nobody. Errors are *wire.Error and *Refusal: then nothing has changed.
 func Deliver(env Env, ledger gidp.Ledger, st State, d Delivery) (Outcome, error) {
 	e := Receive{Self: d.Self, Unroutable: d.Unroutable, Unwelcome: d.Unwelcome, TargetRef: d.TargetRef}
-	o, err := wire.Decode(d.Data)
+	o, err := d.Object, error(nil)
+	if o == nil {
+		o, err = wire.Decode(d.Data)
+	}
 	if err != nil {
 		var refused *wire.Error
 		if o == nil || !errors.As(err, &refused) || refused.Code != wire.CodeVersion {
