@@ -11,6 +11,12 @@
 //
 // Bodies are JSON sealed by the vault, each for its own place: interest/ID, projection/REF, exploration/ID and so on. In the clear lie ids, states, times and the
 // name of a profile. No private value reaches a session: it is given a gidp.View, and the vault adds the value that a session has decided to release.
+//
+// # What a backup hides
+//
+// What was told after a backup is not in it. When the database is older than the keys folder has seen, everything that an attribute with a budget could still tell counts
+// as told, until its Principal says otherwise ([Agent.Budget]); restored.go says what is noticed and what is not. After the whole data folder was put back nothing can
+// tell: [Agent.FreezeLedger] says it.
 package agent
 
 import (
@@ -48,7 +54,7 @@ type Options struct {
 	Log       *slog.Logger
 	// Notify is called after a decision began to wait for a Principal. It gets no more than the id of the entry.
 	Notify func(entry string)
-	// MultiParty lets named dependencies be searched for (experimental).
+	// MultiParty offers and accepts the feature multi_party, and lets named dependencies be searched for (experimental).
 	MultiParty bool
 }
 
@@ -60,6 +66,8 @@ type Agent struct {
 
 	kicked   chan struct{} // work may have become due; holds at most one
 	watchers watchers      // who waits for a session of this process
+	marked   *marked       // the store, watched for being older than it was
+	opened   openCache     // what steps left open for the next ones
 	patience time.Duration // of Activate
 
 	mu   sync.Mutex
@@ -87,6 +95,7 @@ func New(o Options) (*Agent, error) {
 		config := session.Defaults(o.Profiles.IDs()...)
 		o.Session = &config
 	}
+	o.Session = offered(*o.Session, o.MultiParty)
 	if o.Tick == 0 {
 		o.Tick = defaultTick
 	}
@@ -97,7 +106,10 @@ func New(o Options) (*Agent, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	o.Origin = strings.TrimSuffix(o.Origin, "/")
-	return &Agent{Options: o, kicked: make(chan struct{}, 1), patience: defaultPatience, held: map[string]cached{}}, nil
+	a := &Agent{Options: o, kicked: make(chan struct{}, 1), patience: defaultPatience, held: map[string]cached{}}
+	a.marked = &marked{Store: o.Store, agent: a}
+	a.Store = a.marked
+	return a, nil
 }
 
 // kick tells a running loop that work may be due.

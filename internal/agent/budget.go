@@ -143,10 +143,7 @@ func (a *Agent) openRows(ctx context.Context, w durable.Writer, h, old *vault.Ho
 	for _, key := range h.Budgeted() {
 		at, budget, _ := h.Row(key)
 		row, had := after[at]
-		if opened[at] { // a second attribute of one quantity shares the row of the first
-			if row.Domain != budget.Domain {
-				return refuse(app.KindInvalid, "budget", "two attributes of one quantity have budgets over different domains", "give both the same domain: they share one budget")
-			}
+		if opened[at] { // a second attribute of one quantity shares the row of the first; the check wants one domain of both
 			continue
 		}
 		opened[at] = true
@@ -181,52 +178,4 @@ func moved(row gidp.Row, d gidp.Domain) (gidp.Row, error) {
 	}
 	fresh.Burned, fresh.Frozen, fresh.Epoch = row.Burned, row.Frozen, row.Epoch
 	return fresh, nil
-}
-
-// freezeAudit is what the trail holds of a restore.
-type freezeAudit struct {
-	Rows int `json:"rows"`
-}
-
-// FreezeLedger is for a restore from a backup (L-7): what was told since the backup is not known, so every row counts as spent and declines everything until its
-// Principal approves it. Doing it again changes nothing.
-func (a *Agent) FreezeLedger(ctx context.Context) error {
-	return outward(a.Store.Update(ctx, func(w durable.Writer) error {
-		rows, err := w.Interests(ctx)
-		if err != nil {
-			return err
-		}
-		done := map[string]bool{}
-		for _, row := range rows {
-			if done[row.Lineage] {
-				continue
-			}
-			done[row.Lineage] = true
-			h, err := a.open(row)
-			if err != nil {
-				return err
-			}
-			led, err := a.ledger(ctx, w, h)
-			if err != nil {
-				return err
-			}
-			after, frozen := gidp.Ledger{}, 0
-			for at, row := range led {
-				if !row.Frozen {
-					frozen++
-				}
-				after[at] = row.Restored()
-			}
-			if frozen == 0 {
-				continue
-			}
-			if err := a.saveLedger(ctx, w, led, after); err != nil {
-				return err
-			}
-			if err := a.audit(ctx, w, row.Lineage, "ledger_restore", freezeAudit{frozen}); err != nil {
-				return err
-			}
-		}
-		return nil
-	}))
 }

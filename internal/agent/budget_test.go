@@ -32,7 +32,7 @@ func (o *office) spend(id string) (admitted bool) {
 	ctx := context.Background()
 	h, _ := o.holdingOf(id)
 	at, _, _ := h.Row("depth")
-	err := o.store.Update(ctx, func(w durable.Writer) error {
+	err := o.Store.Update(ctx, func(w durable.Writer) error {
 		led, err := o.ledger(ctx, w, h)
 		if err != nil {
 			return err
@@ -214,7 +214,7 @@ func TestOneBudgetOfOneQuantity(t *testing.T) {
 	}
 	doc.Budgets["keel"] = interest.Budget{Bits: 2, Domain: gidp.Domain{Min: 0, Max: 63, Step: 1}}
 	_, err = o.Add(ctx, doc)
-	wantKind(t, err, app.KindInvalid, "budget")
+	wantKind(t, err, app.KindInvalid, "interest_invalid")
 }
 
 // Two agents on one store, as two replicas are: together they never tell more than the limit.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sayso/gidp"
+	"sayso/gidp/gidpa2a"
 	"sayso/gidp/interest"
 	"sayso/gidp/session"
 	"sayso/gidp/wire"
@@ -31,7 +32,7 @@ const dedupeGrace = 120 * time.Second
 
 // sessionBody is what is kept, sealed, of one side of a session.
 type sessionBody struct {
-	State   session.State     `json:"state"`
+	State   session.State     `json:"state,omitzero"`
 	Key     jcs.Raw           `json:"key,omitzero"`      // private JWK of this side, of this session alone
 	Mandate string            `json:"mandate,omitzero"`  // of this side, with all it could disclose
 	Shown   []string          `json:"shown,omitempty"`   // identity keys that were disclosed, and whose names the mandate may show
@@ -61,6 +62,8 @@ type sessionBody struct {
 	Told       bool     `json:"told,omitzero"` // the Principal was told that an open waits
 	Plan       plan     `json:"plan,omitzero"`
 	Delivery   delivery `json:"delivery,omitzero"`
+
+	Place *place `json:"place,omitempty"` // in a coalition
 }
 
 // ownRequest is where an own request stands among what was sent.
@@ -150,6 +153,12 @@ type turn struct {
 	finding     string   // what the signature beside the received object showed
 	entries     []string // that began to wait
 	key         *jwk.PrivateKey
+
+	resumed   bool               // from where the step before left it
+	artifacts []gidpa2a.Artifact // all that was sent; of one that was resumed
+	scheduled time.Time          // when its work is due already; zero: not known
+	digest    string             // of the state as it was resumed, until it changes
+	saved     string             // of the state that was saved
 }
 
 // turn loads a session into a transaction.
@@ -178,6 +187,23 @@ func (a *Agent) look(ctx context.Context, r durable.Reader, row durable.SessionR
 	}
 	var err error
 	t.holding, t.interest, err = a.holding(ctx, r, row.Interest)
+	return t, err
+}
+
+// resume is turnOf for a responder that gets a message: it goes on from what the step before left open, if the row is the one that it wrote.
+func (a *Agent) resume(ctx context.Context, w durable.Writer, row durable.SessionRow) (*turn, error) {
+	open, known := a.opened.take(row)
+	if !known {
+		t, err := a.turnOf(ctx, w, row)
+		if err == nil {
+			t.scheduled = deadline(&t.body.State)
+		}
+		return t, err
+	}
+	t := &turn{a: a, w: w, row: row, now: a.Now(), body: *open.body, resumed: true, artifacts: open.task.Artifacts, scheduled: deadline(&open.body.State),
+		digest: open.digest, saved: open.digest}
+	var err error
+	t.holding, t.interest, err = a.holding(ctx, w, row.Interest)
 	return t, err
 }
 
@@ -232,7 +258,7 @@ func (t *turn) towards() interest.Towards {
 }
 
 func (t *turn) env() session.Env {
-	return session.Env{Now: t.now, Config: *t.a.Session, View: t.holding.View(t.towards())}
+	return session.Env{Now: t.now, Config: *t.a.Session, View: t.a.opened.view(t.holding, t.towards())}
 }
 
 // step applies an own event.
@@ -256,7 +282,10 @@ func (t *turn) deliver(ctx context.Context, d session.Delivery) error {
 	if err != nil {
 		return err
 	}
-	o, _ := wire.Decode(d.Data) // it was decoded once already; the open of another version is read as far as it goes
+	o := d.Object
+	if o == nil {
+		o, _ = wire.Decode(d.Data) // it was decoded once already; the open of another version is read as far as it goes
+	}
 	t.target = d.TargetRef
 	t.note(o)
 	t.target = ""
@@ -324,13 +353,16 @@ func (t *turn) absorb(ctx context.Context, env session.Env, before session.State
 			return err
 		}
 	}
-	state, err := before.Append(nil)
-	if err != nil {
-		return fmt.Errorf("the state of a session: %w", err)
+	digest := t.digest
+	if t.digest = ""; digest == "" && len(out.Messages) > 0 {
+		state, err := before.Append(nil)
+		if err != nil {
+			return fmt.Errorf("the state of a session: %w", err)
+		}
+		digest = digestOf(state)
 	}
-	sum := sha256.Sum256(state)
 	for _, m := range out.Messages {
-		e := emission{Session: t.row.ID, Row: m.Row, Version: t.holding.Version(), Authority: snapshot(env.View.Authority), State: hex.EncodeToString(sum[:])}
+		e := emission{Session: t.row.ID, Row: m.Row, Version: t.holding.Version(), Authority: snapshot(env.View.Authority), State: digest}
 		t.describe(&e, env, before, m, ask)
 		if m.Object.Type() == wire.TypeCompatibilityResponse {
 			e.Spent = charged
@@ -357,11 +389,14 @@ func (t *turn) save(ctx context.Context) error {
 	}
 	t.retain()
 	t.body.Active = t.now.UnixMilli()
-	body, err := t.a.seal(sessionPlace(t.row.ID), t.body)
+	text, digest, err := bodyText(t.body)
 	if err != nil {
+		return inside("seal session", err)
+	}
+	if t.row.Body, err = t.a.Vault.Seal(sessionPlace(t.row.ID), text); err != nil {
 		return err
 	}
-	t.row.Body = body
+	t.saved = digest
 	if t.fresh {
 		if err := t.w.AddSession(ctx, t.row); err != nil {
 			return err
@@ -370,14 +405,41 @@ func (t *turn) save(ctx context.Context) error {
 	} else if err := t.w.PutSession(ctx, t.row); err != nil {
 		return err
 	}
+	t.row.Version++ // as the store does
+	if err := t.noted(ctx); err != nil {
+		return err
+	}
 	if t.driven {
 		return nil
 	}
 	due, err := t.due()
-	if err != nil {
+	if err != nil || !due.IsZero() && due.Equal(t.scheduled) {
 		return err
 	}
 	return t.w.Schedule(ctx, durable.WorkSession, t.row.ID, due)
+}
+
+// bodyText writes a session, and the digest of its state, which is written once.
+func bodyText(body sessionBody) (text []byte, digest string, err error) {
+	const name = `{"state":`
+	text, err = body.State.Append([]byte(name))
+	if err != nil {
+		return nil, "", err
+	}
+	digest = digestOf(text[len(name):])
+	body.State = session.State{}
+	rest, err := jcs.Encode(&body)
+	if err != nil {
+		return nil, "", err
+	}
+	text = append(text, ',')
+	return append(text, rest[1:]...), digest, nil // there are members that are always written
+}
+
+// digestOf names a state in the trail.
+func digestOf(state []byte) string {
+	sum := sha256.Sum256(state)
+	return hex.EncodeToString(sum[:])
 }
 
 func later(a, b time.Time) time.Time {

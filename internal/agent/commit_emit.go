@@ -159,6 +159,10 @@ func (t *turn) append(ctx context.Context, body sentBody) error {
 	if err != nil {
 		return err
 	}
+	if t.resumed {
+		at = time.UnixMicro(at.UnixMicro()).UTC() // as a store keeps it
+		t.artifacts = append(t.artifacts, artifactOf(t.body.Sent, at, body))
+	}
 	return t.w.AddSent(ctx, durable.SentRow{Session: t.row.ID, Number: t.body.Sent, At: at, Body: sealed})
 }
 

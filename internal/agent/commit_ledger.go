@@ -34,6 +34,10 @@ func (a *Agent) ledger(ctx context.Context, r durable.Reader, h *vault.Holding) 
 	}
 	out := make(gidp.Ledger, len(rows))
 	for _, row := range rows {
+		if known, ok := a.opened.row(row.Key, row.Body); ok {
+			out[row.Key] = known
+			continue
+		}
 		var f ledgerRow
 		if err := a.unseal(ledgerPlace(row.Key), row.Body, &f); err != nil {
 			return nil, fmt.Errorf("a row of the ledger: %w", err)
@@ -51,6 +55,7 @@ func (a *Agent) ledger(ctx context.Context, r durable.Reader, h *vault.Holding) 
 			v.Remaining = append(v.Remaining, bits)
 		}
 		out[row.Key] = v
+		a.opened.keepRow(row.Key, row.Body, v)
 	}
 	return out, nil
 }
@@ -73,6 +78,7 @@ func (a *Agent) saveLedger(ctx context.Context, w durable.Writer, before, after 
 		if err := w.PutLedger(ctx, durable.LedgerRow{Key: key, Body: body}); err != nil {
 			return err
 		}
+		a.opened.keepRow(key, body, row)
 	}
 	return nil
 }

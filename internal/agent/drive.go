@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"io"
 	"time"
@@ -293,8 +292,8 @@ func (t *turn) artifact(ctx context.Context, a gidpa2a.Artifact) error {
 	if err != nil {
 		return t.strange(ctx, "", "D1")
 	}
-	sum := sha256.Sum256(a.Object)
-	switch before, err := t.w.Received(ctx, t.row.ID, dedupeKey(o)); {
+	name, sum := t.mark(dedupeKey(o), a.Object)
+	switch before, err := t.w.Received(ctx, t.row.ID, name); {
 	case err == nil && before == sum:
 		return nil // said twice
 	case err == nil:
@@ -318,7 +317,7 @@ func (t *turn) artifact(ctx context.Context, a gidpa2a.Artifact) error {
 	if err != nil {
 		return err
 	}
-	if err := t.w.AddReceived(ctx, t.row.ID, dedupeKey(o), sum, later(o.Expires(), t.row.EndsAt).Add(dedupeGrace)); err != nil {
+	if err := t.w.AddReceived(ctx, t.row.ID, name, sum, later(o.Expires(), t.row.EndsAt).Add(dedupeGrace)); err != nil {
 		return err
 	}
 	if err := t.credited(ctx, evidence(a.Evidence).Credentials); err != nil {

@@ -14,6 +14,7 @@ import (
 // plan is how far the initiator has come in what it does by itself (sec. 12): one request with all claims that may be asked, one more for what stayed unknown,
 // and repetitions where the peer's report is out of date. The rest is the Principal's.
 type plan struct {
+	Named    bool `json:"named,omitzero"` // the name that the session was opened for was asked about
 	Asked    bool `json:"asked,omitzero"`
 	Widened  bool `json:"widened,omitzero"`
 	Approved bool `json:"approved,omitzero"` // the Principal approved the questions, which a repetition needs no more
@@ -24,6 +25,9 @@ func (t *turn) proceed(ctx context.Context) error {
 	st := &t.body.State
 	if !t.row.Initiator || st.Phase != session.Probing || len(st.AsksOut) > 0 || !t.active() {
 		return nil
+	}
+	if wait, err := t.pursue(ctx); wait || err != nil {
+		return err
 	}
 	switch p := &t.body.Plan; {
 	case !p.Asked:
@@ -56,8 +60,11 @@ func (t *turn) ask(ctx context.Context, claims []wire.Claim) error {
 		return nil
 	case gidp.Approval:
 		body := entryBody{Kind: entryOwn, Ref: "1"}
-		if t.body.Plan.Widened {
+		switch p := &t.body.Plan; {
+		case p.Widened:
 			body.Ref = "2"
+		case !p.Asked:
+			body.Ref = "0"
 		}
 		for _, c := range claims {
 			body.Asks = append(body.Asks, askedForm{Key: c.Key, Operator: c.Operator, Value: c.Value, Supersedes: c.Supersedes})
@@ -149,15 +156,45 @@ func (t *turn) wider(ctx context.Context) ([]wire.Claim, error) {
 	var out []wire.Claim
 	for _, p := range t.body.State.Props {
 		c, ok := asked[p.ID]
-		partition := keys[p.Key].Partition
-		if !ok || !ofOurs(wire.Unknown)(p) || partition == nil || c.Operator != wire.OpOverlaps {
+		if !ok || !ofOurs(wire.Unknown)(p) {
 			continue
 		}
-		if value, ok := widen(partition, c.Value); ok {
+		value := c.Value
+		switch k := keys[p.Key]; {
+		case k.Partition != nil && c.Operator == wire.OpOverlaps:
+			value, ok = widen(k.Partition, value)
+		case k.Tree != nil && c.Operator == wire.OpIntersects:
+			value, ok = widenLabels(k.Tree, value)
+		default:
+			ok = false
+		}
+		if ok {
 			out = append(out, wire.Claim{Key: c.Key, Operator: c.Operator, Value: value, Supersedes: []string{p.ID}})
 		}
 	}
 	return out, nil
+}
+
+// widenLabels replaces each label by what contains it: who holds a whole country cannot say whether a town of it is meant. False when no label lies in another.
+func widenLabels(tree *gidp.Tree, value jcs.Raw) (jcs.Raw, bool) {
+	held, err := gidp.ParseValue(value)
+	if err != nil || !held.OnlyLabels() {
+		return nil, false
+	}
+	moved := false
+	var labels []string
+	for _, label := range held.Labels() {
+		if in := tree.Container(label); in != "" {
+			label, moved = in, true
+		}
+		labels = append(labels, label)
+	}
+	if !moved {
+		return nil, false
+	}
+	slices.Sort(labels)
+	out, err := jcs.Encode(slices.Compact(labels))
+	return out, err == nil
 }
 
 // span is an interval of whole numbers.

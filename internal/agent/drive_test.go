@@ -138,6 +138,21 @@ func TestWiden(t *testing.T) {
 	}
 }
 
+// A label is widened to what contains it, once.
+func TestWidenLabels(t *testing.T) {
+	tree, err := gidp.NewTree(map[string]string{"munich": "germany", "berlin": "germany", "germany": "europe", "europe": ""})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for from, want := range map[string]string{`["munich"]`: `["germany"]`, `"munich"`: `["germany"]`, `["berlin","munich"]`: `["germany"]`, `["europe","germany"]`: `["europe"]`, `["europe"]`: "",
+		`["elsewhere"]`: "", `[1]`: "", `{}`: ""} {
+		got, ok := widenLabels(tree, jcs.Raw(from))
+		if ok != (want != "") || string(got) != want && ok {
+			t.Errorf("%s: %s %v", from, got, ok)
+		}
+	}
+}
+
 // A report that is out of date is asked for anew, by repeating an answered question, spaced and bounded (C-06).
 func TestARefresh(t *testing.T) {
 	n := 0

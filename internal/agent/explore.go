@@ -28,7 +28,7 @@ type ExplorationView struct {
 	Provider string        `json:"provider"`
 	State    string        `json:"state"`
 	Started  time.Time     `json:"started"`
-	Problem  string        `json:"problem,omitempty"` // of a failed one, or why it is tried again, as a code
+	Problem  string        `json:"problem,omitempty"` // of a failed one, why it is tried again, or why it ended early, as a code
 	Sessions []SessionView `json:"sessions"`
 }
 
@@ -54,6 +54,7 @@ type explorationBody struct {
 	Found    []approach `json:"found,omitempty"`
 	Attempts int        `json:"attempts,omitzero"`
 	Problem  string     `json:"problem,omitempty"`
+	Expands  *place     `json:"expands,omitempty"` // of a search for what a lead hangs on
 }
 
 // approach is a candidate that a session was opened to, or that could not be resolved.
@@ -70,6 +71,9 @@ func (a *Agent) explorationBody(row durable.ExplorationRow) (b explorationBody, 
 }
 
 func (a *Agent) putExploration(ctx context.Context, w durable.Writer, row durable.ExplorationRow, b explorationBody) (err error) {
+	if row.State != searching && row.ForgetAt.IsZero() {
+		row.ForgetAt = a.Now().UTC().Add(keepEnded)
+	}
 	if row.Body, err = a.seal(explorationPlace(row.ID), b); err != nil {
 		return err
 	}
@@ -87,54 +91,71 @@ type explorationAudit struct {
 // Explore asks a provider for candidates and opens a session to each of at most ten (sec. 12). It returns at once: whoever runs does the work. The Principal who calls it
 // approves the search and its query, which holds what a projection of the interest would show and nothing else.
 func (a *Agent) Explore(ctx context.Context, id, at string) (ExplorationView, error) {
-	at, err := originOf(at)
-	if err != nil {
-		return ExplorationView{}, err
-	}
-	fresh, err := a.newID("x-")
+	fresh, err := a.newSearch(at)
 	if err != nil {
 		return ExplorationView{}, outward(err)
 	}
-	key, err := vault.NewKey(a.Random)
-	if err != nil {
-		return ExplorationView{}, outward(inside("draw key", err))
-	}
 	var v ExplorationView
-	err = a.Store.Update(ctx, func(w durable.Writer) error {
-		h, row, err := a.holding(ctx, w, id)
-		if err != nil {
-			return err
-		}
-		now := a.Now()
-		switch {
-		case row.State != string(interest.Active):
-			return refuse(app.KindRefused, "not_active", "only an active interest looks for others", "activate it: sayso interest activate "+id)
-		case !permitted(h, gidp.Search):
-			return refuse(app.KindRefused, "not_permitted", "SEARCH does not permit it", "supersede the interest by a version with another authority")
-		case !permitted(h, gidp.Probe):
-			return refuse(app.KindRefused, "not_permitted", "PROBE does not permit to ask anybody anything", "supersede the interest by a version with another authority")
-		}
-		object, err := h.Query(now.Add(24 * time.Hour))
-		if err != nil {
-			return err
-		}
-		text, err := wire.Encode(object)
-		if err != nil {
-			return inside("write query", err)
-		}
-		x := durable.ExplorationRow{ID: fresh, Interest: id, State: searching, At: now.UTC()}
-		b := explorationBody{Provider: at, Key: key.Export(), Object: text}
-		if err := a.putExploration(ctx, w, x, b); err != nil {
-			return err
-		}
-		if err := w.Schedule(ctx, durable.WorkExploration, fresh, now); err != nil {
-			return inside("schedule", err)
-		}
-		v = ExplorationView{ID: fresh, Interest: id, Provider: at, State: searching, Started: x.At, Sessions: []SessionView{}}
-		return a.audit(ctx, w, h.Lineage(), "provider_contacted", explorationAudit{Interest: id, Exploration: fresh, Provider: at})
+	err = a.Store.Update(ctx, func(w durable.Writer) (err error) {
+		v, err = a.search(ctx, w, id, fresh)
+		return err
 	})
 	a.kick()
 	return v, outward(err)
+}
+
+// newSearch is what a search is made of, whatever it is for: drawn before its transaction, which may run more than once.
+type newSearch struct {
+	id, at  string
+	key     *jwk.PrivateKey
+	expands *place
+}
+
+func (a *Agent) newSearch(at string) (n newSearch, err error) {
+	if n.at, err = originOf(at); err != nil {
+		return n, err
+	}
+	if n.id, err = a.newID("x-"); err != nil {
+		return n, err
+	}
+	n.key, err = vault.NewKey(a.Random)
+	return n, inside("draw key", err)
+}
+
+// search begins a search for an interest.
+func (a *Agent) search(ctx context.Context, w durable.Writer, id string, n newSearch) (ExplorationView, error) {
+	var none ExplorationView
+	h, row, err := a.holding(ctx, w, id)
+	if err != nil {
+		return none, err
+	}
+	now := a.Now()
+	switch {
+	case row.State != string(interest.Active):
+		return none, refuse(app.KindRefused, "not_active", "only an active interest looks for others", "activate it: sayso interest activate "+id)
+	case !permitted(h, gidp.Search):
+		return none, refuse(app.KindRefused, "not_permitted", "SEARCH does not permit it", "supersede the interest by a version with another authority")
+	case !permitted(h, gidp.Probe):
+		return none, refuse(app.KindRefused, "not_permitted", "PROBE does not permit to ask anybody anything", "supersede the interest by a version with another authority")
+	}
+	object, err := h.Query(now.Add(24 * time.Hour))
+	if err != nil {
+		return none, err
+	}
+	text, err := wire.Encode(object)
+	if err != nil {
+		return none, inside("write query", err)
+	}
+	x := durable.ExplorationRow{ID: n.id, Interest: id, State: searching, At: now.UTC()}
+	b := explorationBody{Provider: n.at, Key: n.key.Export(), Object: text, Expands: n.expands}
+	if err := a.putExploration(ctx, w, x, b); err != nil {
+		return none, err
+	}
+	if err := w.Schedule(ctx, durable.WorkExploration, n.id, now); err != nil {
+		return none, inside("schedule", err)
+	}
+	v := ExplorationView{ID: n.id, Interest: id, Provider: n.at, State: searching, Started: x.At, Sessions: []SessionView{}}
+	return v, a.audit(ctx, w, h.Lineage(), "provider_contacted", explorationAudit{Interest: id, Exploration: n.id, Provider: n.at})
 }
 
 // Exploration says how far a search is.
@@ -221,11 +242,20 @@ func (a *Agent) tendExploration(ctx context.Context, id string) error {
 		if b, err = a.explorationBody(row); err != nil {
 			return err
 		}
+		if b.Expands != nil && !a.MultiParty {
+			return a.endSearch(ctx, w, row, b, failed, experimentalOff)
+		}
 		if a.Providers == nil {
 			return w.Schedule(ctx, durable.WorkExploration, id, a.Now().Add(maxBackoff))
 		}
 		if err := a.taken(ctx, w, b.Provider, row.Interest, own, busy); err != nil {
 			return err
+		}
+		if b.Expands != nil {
+			clear(busy)
+			if err := a.joined(ctx, w, *b.Expands, busy); err != nil {
+				return err
+			}
 		}
 		goOn = true
 		return nil
@@ -284,7 +314,7 @@ func (a *Agent) taken(ctx context.Context, r durable.Reader, at, id string, own,
 		return inside("read explorations", err)
 	}
 	for _, row := range earlier {
-		if row.At.Before(a.Now().Add(-session.MaxLife)) {
+		if ended := row.ForgetAt.Add(-keepEnded); !row.ForgetAt.IsZero() && ended.Before(a.Now().Add(-session.MaxLife)) {
 			continue // no session of it can be open
 		}
 		b, err := a.explorationBody(row)
@@ -365,13 +395,17 @@ func (a *Agent) approach(ctx context.Context, id, projectionRef, endpoint string
 				return err
 			}
 			if of.State != string(interest.Active) {
-				row.State, b.Problem = failed, "interest_not_active"
-				if err := a.putExploration(ctx, w, row, b); err != nil {
-					return err
-				}
-				return w.Schedule(ctx, durable.WorkExploration, id, time.Time{})
+				return a.endSearch(ctx, w, row, b, failed, "interest_not_active")
 			}
-			if one.Session, err = a.openSession(ctx, w, h, endpoint, projectionRef); err != nil {
+			if b.Expands != nil {
+				var full string
+				if one.Session, full, err = a.openEdge(ctx, w, h, *b.Expands, endpoint, projectionRef); full != "" {
+					return a.endSearch(ctx, w, row, b, probing, full)
+				}
+			} else {
+				one.Session, err = a.openSession(ctx, w, h, endpoint, projectionRef)
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -383,6 +417,15 @@ func (a *Agent) approach(ctx context.Context, id, projectionRef, endpoint string
 		return &storing{err}
 	}
 	return nil
+}
+
+// endSearch ends a search that goes no further, and says why.
+func (a *Agent) endSearch(ctx context.Context, w durable.Writer, row durable.ExplorationRow, b explorationBody, state, why string) error {
+	row.State, b.Problem = state, why
+	if err := a.putExploration(ctx, w, row, b); err != nil {
+		return err
+	}
+	return w.Schedule(ctx, durable.WorkExploration, row.ID, time.Time{})
 }
 
 // storing is a failure on this side of the network.

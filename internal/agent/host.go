@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"crypto/ed25519"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"slices"
@@ -90,8 +89,9 @@ func (a *Agent) Receive(ctx context.Context, m gidpa2a.Message) (gidpa2a.Task, e
 	}
 	if t != nil {
 		a.announce(t)
+		a.opened.keep(t, task)
 	}
-	return task, nil
+	return capped(task), nil
 }
 
 // receive takes a message of an open session. A turn that is not dirty changes nothing.
@@ -103,7 +103,7 @@ func (a *Agent) receive(ctx context.Context, w durable.Writer, m gidpa2a.Message
 	if row.Initiator || row.Ref != m.Ref || row.Peer != m.Caller {
 		return nil, refusal(gidpa2a.NotFound, nil)
 	}
-	t, err := a.turnOf(ctx, w, row)
+	t, err := a.resume(ctx, w, row)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (t *turn) receiveObject(ctx context.Context, m gidpa2a.Message) error {
 		return err
 	}
 	t.verify(o, m.Object, m.Signature)
-	if err := t.deliver(ctx, session.Delivery{Data: m.Object, TargetRef: targetRef(m.Evidence)}); err != nil {
+	if err := t.deliver(ctx, session.Delivery{Data: m.Object, Object: o, TargetRef: targetRef(m.Evidence)}); err != nil {
 		return err
 	}
 	if err := t.credited(ctx, evidence(m.Evidence).Credentials); err != nil {
@@ -142,16 +142,25 @@ func (t *turn) receiveObject(ctx context.Context, m gidpa2a.Message) error {
 
 // seen records a key of deduplication, and reports whether the same object came before. Another object under the key is refused, and nothing is learned from it.
 func (t *turn) seen(ctx context.Context, key string, object []byte, expires time.Time) (bool, error) {
-	sum := sha256.Sum256(object)
-	switch before, err := t.w.Received(ctx, t.row.ID, key); {
+	name, sum := t.mark(key, object)
+	err := t.w.AddReceived(ctx, t.row.ID, name, sum, later(expires, t.row.EndsAt).Add(dedupeGrace))
+	if !errors.Is(err, durable.ErrExists) {
+		return false, err
+	}
+	switch before, err := t.w.Received(ctx, t.row.ID, name); {
 	case err == nil && before == sum:
 		return true, nil
 	case err == nil:
 		return false, refusal(gidpa2a.Invalid, errOtherObject)
-	case !errors.Is(err, durable.ErrNotFound):
+	default:
 		return false, err
 	}
-	return false, t.w.AddReceived(ctx, t.row.ID, key, sum, later(expires, t.row.EndsAt).Add(dedupeGrace))
+}
+
+// mark is a key of deduplication and its object as they lie in the store: under the key of the folder, so that whoever has the store alone reads no answer off the
+// key and cannot try values until one has the digest of what was told.
+func (t *turn) mark(key string, object []byte) (name string, sum [32]byte) {
+	return truncated(t.a.Vault.MAC("received key", t.row.ID, key)), t.a.Vault.MAC("received object", t.row.ID, string(object))
 }
 
 var errOtherObject = errors.New("another object under the key of an earlier one")
@@ -205,11 +214,16 @@ func (a *Agent) Task(ctx context.Context, ref, id, caller string) (gidpa2a.Task,
 		if row.Initiator || row.Ref != ref || row.Peer != caller {
 			return refusal(gidpa2a.NotFound, nil)
 		}
+		var known bool
+		if task, known = a.opened.task(row); known {
+			return nil
+		}
 		var body sessionBody
 		if err := a.unseal(sessionPlace(id), row.Body, &body); err != nil {
 			return err
 		}
-		task, err = a.taskOf(ctx, r, row, &body)
+		artifacts, err := a.artifacts(ctx, r, id)
+		task = taskOf(row, &body, artifacts)
 		return err
 	})
 	return task, operational(err)
@@ -217,33 +231,42 @@ func (a *Agent) Task(ctx context.Context, ref, id, caller string) (gidpa2a.Task,
 
 // task is the session as the initiator's transport sees it, what was just written included.
 func (t *turn) task(ctx context.Context) (gidpa2a.Task, error) {
-	row, err := t.w.Session(ctx, t.row.ID) // the store counts the versions
-	if err != nil {
-		return gidpa2a.Task{}, err
+	if !t.resumed { // what was sent is not at hand
+		artifacts, err := t.a.artifacts(ctx, t.w, t.row.ID)
+		return taskOf(t.row, &t.body, artifacts), err
 	}
-	return t.a.taskOf(ctx, t.w, row, &t.body)
+	return taskOf(t.row, &t.body, t.artifacts), nil
 }
 
-func (a *Agent) taskOf(ctx context.Context, r durable.Reader, row durable.SessionRow, body *sessionBody) (gidpa2a.Task, error) {
-	task := gidpa2a.Task{ID: row.ID, Session: body.State.ID, Version: row.Version, Closed: row.Closed}
-	rows, err := r.Sent(ctx, row.ID, 0)
+// artifacts are all that a session has sent.
+func (a *Agent) artifacts(ctx context.Context, r durable.Reader, id string) ([]gidpa2a.Artifact, error) {
+	rows, err := r.Sent(ctx, id, 0)
 	if err != nil {
-		return gidpa2a.Task{}, err
+		return nil, err
 	}
+	var out []gidpa2a.Artifact
 	for _, sent := range rows {
 		var s sentBody
-		if err := a.unseal(sentPlace(row.ID, sent.Number), sent.Body, &s); err != nil {
-			return gidpa2a.Task{}, err
+		if err := a.unseal(sentPlace(id, sent.Number), sent.Body, &s); err != nil {
+			return nil, err
 		}
-		task.Artifacts = append(task.Artifacts, gidpa2a.Artifact{Number: sent.Number, Release: sent.At, Object: s.Object, Signature: s.Signature,
-			Evidence: s.Evidence, Hint: s.Hint, Key: s.Key})
+		out = append(out, artifactOf(sent.Number, sent.At, s))
 	}
+	return out, nil
+}
+
+func artifactOf(number int, release time.Time, s sentBody) gidpa2a.Artifact {
+	return gidpa2a.Artifact{Number: number, Release: release, Object: s.Object, Signature: s.Signature, Evidence: s.Evidence, Hint: s.Hint, Key: s.Key}
+}
+
+func taskOf(row durable.SessionRow, body *sessionBody, artifacts []gidpa2a.Artifact) gidpa2a.Task {
+	task := gidpa2a.Task{ID: row.ID, Session: body.State.ID, Version: row.Version, Closed: row.Closed, Artifacts: artifacts}
 	for _, own := range body.Own {
 		if outstanding(&body.State, own.ID) && (task.Awaiting == 0 || own.Number < task.Awaiting) {
 			task.Awaiting = own.Number
 		}
 	}
-	return task, nil
+	return task
 }
 
 // Wait implements [gidpa2a.Host]. A commit of this process is seen at once, one of another within 250 ms.

@@ -348,6 +348,11 @@ func (a *Agent) move(ctx context.Context, w durable.Writer, h *vault.Holding, ro
 		}
 	}
 	if state == interest.Expired || state == interest.Revoked || state == interest.Superseded {
+		if was == string(interest.Suspended) { // nothing is resumed any more
+			if err := a.retire(ctx, w, h, false, now); err != nil {
+				return row, err
+			}
+		}
 		return row, inside("schedule", w.Schedule(ctx, durable.WorkInterest, row.ID, time.Time{}))
 	}
 	return row, nil

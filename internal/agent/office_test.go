@@ -62,7 +62,7 @@ type office struct {
 
 func newOffice(t testing.TB) *office {
 	t.Helper()
-	v, err := vault.Create(t.TempDir(), nil, rand.Reader)
+	v, err := vault.Ephemeral(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}

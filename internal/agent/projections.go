@@ -76,7 +76,15 @@ func (a *Agent) projectionBody(row durable.ProjectionRow) (b projectionBody, err
 	return b, err
 }
 
+// putProjection keeps a projection. A withdrawn one is forgotten some time after its life would have ended, until when no other of the lineage takes that life ([Agent.newLife]);
+// one whose place is kept for a resumption is not.
 func (a *Agent) putProjection(ctx context.Context, w durable.Writer, row durable.ProjectionRow, b projectionBody) (err error) {
+	switch over := row.State == durable.Withdrawn && !b.Again; {
+	case !over:
+		row.ForgetAt = time.Time{}
+	case row.ForgetAt.IsZero():
+		row.ForgetAt = later(row.ExpiresAt, a.Now().UTC()).Add(keepEnded)
+	}
 	if row.Body, err = a.seal(projectionPlace(row.Ref), b); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"sayso/gidp/session"
 	"sayso/internal/agent/durable"
 )
 
@@ -20,6 +21,9 @@ const (
 	maxBackoff = time.Minute
 
 	maxFailures = 4096 // that are counted at once
+
+	// keepEnded is how long a search and a projection are kept after their end, the longest life of a session they may have led to included.
+	keepEnded = session.MaxLife + keepClosed
 )
 
 // Run does the work that is due until ctx ends, and then waits for what it began. Several processes may run on one store: each piece of work is claimed by one, and by
@@ -29,8 +33,12 @@ func (a *Agent) Run(ctx context.Context) error {
 	defer l.wait.Wait()
 	poll := time.NewTicker(pollEvery)
 	defer poll.Stop()
-	var forgotten time.Time
+	var forgotten, looked time.Time
 	for {
+		if now := a.Now(); now.Sub(looked) >= markEvery || now.Before(looked) {
+			looked = now
+			l.complain(ctx, a.marked.look(ctx))
+		}
 		if now := a.Now(); now.Sub(forgotten) >= forgetWait || now.Before(forgotten) {
 			forgotten = now
 			a.forget(ctx, now)

@@ -3,12 +3,14 @@ package agent
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"sayso/gidp/providerhttp"
+	"sayso/gidp/wire"
 	"sayso/internal/agent/durable"
 	"sayso/jwk"
 )
@@ -168,6 +170,69 @@ func TestAClaimEnds(t *testing.T) {
 	}
 	o.clock.move(lease)
 	eventually(t, func() bool { return o.detail(id).Projections[0].State == "published" })
+}
+
+// A command that drives its own work beside a server on the same database: every candidate is approached once, by one of them, and told so once.
+func TestExploreBesideAServer(t *testing.T) {
+	const candidates = 8
+	w := newWorld(t)
+	offers := &fakeProvider{kept: map[string]*fakeProjection{}, endpoints: map[string]string{}}
+	w.seller.options.Providers = offers
+	w.seller.restart()
+	stops := []func(){run(t, w.seller.agent)}
+	for n := range candidates {
+		if _, err := w.seller.agent.Activate(t.Context(), w.seller.interest, fmt.Sprintf("https://p%d.example", n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, one := range offers.standing() {
+		found := strings.Replace(one.ref, "pref", "cand", 1)
+		offers.candidates = append(offers.candidates, providerhttp.Candidate{Ref: found, ProjectionRef: one.ref})
+		offers.endpoints[found] = one.pub.Projection.Endpoint
+	}
+	w.buyer.options.Providers = offers
+	w.buyer.restart()
+	server := w.buyer.agent
+	w.buyer.restart()
+	command := w.buyer.agent
+	stops = append(stops, run(t, server), run(t, command))
+	v, err := command.Explore(t.Context(), w.buyer.interest, officeProvider)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() bool {
+		w.clock.advance(200 * time.Millisecond)
+		server.kick()
+		got, err := command.Exploration(t.Context(), v.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.State == done
+	})
+	for _, stop := range stops {
+		stop()
+	}
+	for _, p := range []*party{w.buyer, w.seller} {
+		if n := len(p.sessions()); n != candidates {
+			t.Errorf("%s has %d sessions with %d candidates", p.options.Origin, n, candidates)
+		}
+	}
+	opens := map[string]int{}
+	w.wires.mu.Lock()
+	defer w.wires.mu.Unlock()
+	for _, data := range w.wires.log {
+		if o, ok := decoded(data).(*wire.SessionOpen); ok {
+			opens[o.SessionID]++
+		}
+	}
+	if len(opens) != candidates {
+		t.Errorf("%d sessions were asked for", len(opens))
+	}
+	for id, n := range opens {
+		if n != 1 {
+			t.Errorf("%s was opened %d times", id, n)
+		}
+	}
 }
 
 func TestRunEndsWhileWorking(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"log/slog"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -262,21 +261,9 @@ func (h hostOf) Key(ctx context.Context, thumbprint string) (ed25519.PublicKey, 
 	return h.p.agent.Key(ctx, thumbprint)
 }
 
-// worldVaults are made once: a vault keeps nothing of what it seals.
-var worldVaults = map[string]func() (*vault.Vault, error){"buyer": sync.OnceValues(worldVault), "seller": sync.OnceValues(worldVault)}
-
-func worldVault() (*vault.Vault, error) {
-	dir, err := os.MkdirTemp("", "vault")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	return vault.Create(dir, nil, rand.Reader)
-}
-
 func (w *world) party(doc *interest.Interest, name string) *party {
 	w.t.Helper()
-	v, err := worldVaults[name]()
+	v, err := vault.Ephemeral(rand.Reader)
 	if err != nil {
 		w.t.Fatal(err)
 	}
