@@ -86,13 +86,7 @@ func (r *Registry) folderChecks() []Check {
 	if r.data == "" {
 		return []Check{{ID: "keys", Level: LevelUnknown, Message: "the keys are not in a folder of this machine"}}
 	}
-	var checks []Check
-	files, err := walkKeys(filepath.Join(r.data, KeysFolder))
-	if err != nil {
-		checks = append(checks, failed("keys", "do what the message says, then replace any key that others may have read", "%v", err))
-	} else {
-		checks = append(checks, ok("keys", "%s, readable by this user alone", counted(files, "key file")))
-	}
+	checks := []Check{KeysCheck(r.data)}
 	if _, err := os.Lstat(filepath.Join(r.data, KeysFolder, keyfile.PlainIdentity)); err == nil {
 		checks = append(checks, warning("seal", "a registry that counts is made with SAYSO_PASSPHRASE_FILE set: sayso init in a new folder", "the keys are sealed without a passphrase: whoever reads the folder can sign"))
 	} else {
@@ -112,6 +106,15 @@ func (r *Registry) folderChecks() []Check {
 		checks = append(checks, ok("disk", "%d MiB are free in the data folder", free>>20))
 	}
 	return checks
+}
+
+// KeysCheck looks at the key files of a data folder, and who can read them.
+func KeysCheck(data string) Check {
+	files, err := walkKeys(filepath.Join(data, KeysFolder))
+	if err != nil {
+		return failed("keys", "do what the message says, then replace any key that others may have read", "%v", err)
+	}
+	return ok("keys", "%s, readable by this user alone", counted(files, "key file"))
 }
 
 // walkKeys checks every folder and file below the keys folder as reading them does.

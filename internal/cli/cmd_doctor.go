@@ -22,9 +22,9 @@ func newDoctor(e *env) *cobra.Command {
 		Use:   "doctor",
 		Short: "Examine settings, keys, database and what they mean for readers",
 		Long: "Doctor examines what there is and says for each thing whether it is well, what is wrong and what to do: the settings, the folder of figures, the running server, and of a registry the key files and " +
-			"who can read them, the seal, the pinned root, how long the registry key lasts, proofs that end soon, whether every key that signs is here, and the database. It changes nothing and " +
-			"prints no secret. unknown means that a check could not be made here.\n\n" +
-			"--integrity reads the whole database and computes every content hash anew, which takes time. Exit 1 when a check failed; warnings leave it at 0.",
+			"who can read them, the seal, the pinned root, how long the registry key lasts, proofs that end soon, whether every key that signs is here, and the database; of interests the keys, the seal, budgets that " +
+			"are frozen and endpoints that nobody reaches. It changes nothing and prints no secret. unknown means that a check could not be made here.\n\n" +
+			"--integrity reads the whole database, computes every content hash anew and follows the trail of the interests, which takes time. Exit 1 when a check failed; warnings leave it at 0.",
 		Example: "  sayso doctor\n  sayso doctor --integrity --json",
 		RunE:    func(*cobra.Command, []string) error { return e.doctor(integrity) },
 	}
@@ -33,7 +33,7 @@ func newDoctor(e *env) *cobra.Command {
 }
 
 func (e *env) doctor(integrity bool) error {
-	checks := slices.Concat([]app.Check{e.settingsCheck()}, e.figuresChecks(), []app.Check{e.serverCheck()}, e.registryChecks(integrity))
+	checks := slices.Concat([]app.Check{e.settingsCheck()}, e.figuresChecks(), []app.Check{e.serverCheck()}, e.registryChecks(integrity), e.interestsChecks(integrity))
 	if err := e.ctx.Err(); err != nil {
 		return err
 	}
@@ -126,7 +126,11 @@ func (e *env) serverCheck() app.Check {
 	ready, err := fetchReadiness(e.ctx, address)
 	switch {
 	case err != nil:
-		return finding("server", app.LevelUnknown, "no server answers at "+address, "start one with sayso serve, when it should run")
+		serve := "sayso serve"
+		if e.holdsInterests() && !e.holdsRegistry() {
+			serve = e.command("interest serve")
+		}
+		return finding("server", app.LevelUnknown, "no server answers at "+address, "start one with "+serve+", when it should run")
 	case !ready.Ready:
 		return finding("server", app.LevelFailed, "the server at "+address+" is not ready", "sayso health")
 	}
@@ -135,7 +139,11 @@ func (e *env) serverCheck() app.Check {
 
 // registryChecks examines the registry, when there is one. One that cannot be opened is a finding, not the end.
 func (e *env) registryChecks(integrity bool) []app.Check {
-	if !e.holdsRegistry() {
+	switch {
+	case e.holdsRegistry():
+	case e.holdsInterests():
+		return nil
+	default:
 		return []app.Check{finding("registry", app.LevelUnknown, "there is no registry in "+e.config.Data, "make one with sayso init, when businesses are to be kept")}
 	}
 	var checks []app.Check

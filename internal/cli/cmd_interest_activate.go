@@ -2,6 +2,7 @@ package cli
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,10 +22,13 @@ func newInterestActivate(e *env) *cobra.Command {
 		Long: "Activate makes an interest active and prepares a projection of it: an endpoint that belongs to it alone, and what your policy lets appear. It prints the endpoint, which you may give to somebody.\n\n" +
 			"With --provider, or the setting provider, the projection is published there. The command returns when the provider has acknowledged it, at the latest after ten seconds; then it says pending, " +
 			"and a running server goes on. An active interest may be activated at further providers; each gets a projection of its own.\n\n" +
-			"Counterparties reach the endpoint while sayso interest serve runs. Exit 4 when the interest is suspended, ended or not confirmed.",
+			"Counterparties reach the endpoint while sayso interest serve runs. Exit 4 when the interest is suspended, ended or not confirmed, or the provider refuses the projection.",
 		Example: "  sayso interest activate i-6d0f8a1c33b94e20a7f1\n  sayso interest activate i-6d0f8a1c33b94e20a7f1 --provider https://provider.example",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if err := reachable(e.servedOrigin(interestsFile)); err != nil {
+				return err
+			}
 			return e.working(func(i *interests) error {
 				provider, err := e.providerFor(i)
 				if err != nil {
@@ -44,6 +48,9 @@ func newInterestActivate(e *env) *cobra.Command {
 				}
 				for _, warning := range made.Warnings {
 					e.note("warning: %s", warning)
+				}
+				if slices.ContainsFunc(made.Projections, refusedProjection) {
+					return answered(exitRefused)
 				}
 				if i.beside == nil {
 					e.note("next: %s", e.command("interest serve"))
@@ -73,12 +80,20 @@ func writeActivation(w io.Writer, made *agent.Activation) error {
 	p.line("%s is %s", made.Interest.ID, stateWord(made.Interest.State))
 	var t table
 	for _, v := range made.Projections {
+		if refusedProjection(v) {
+			p.line("%s does not take its projection: %s", v.Provider, strings.ReplaceAll(v.Problem, "_", " "))
+		}
 		if v.State != string(durable.Withdrawn) && v.State != string(durable.Withdrawing) {
 			t.add(v.Endpoint, projectionText(&v))
 		}
 	}
 	p.table(&t, "")
 	return p.err
+}
+
+// refusedProjection reports whether the provider has refused a projection. Activate lists no other withdrawn one.
+func refusedProjection(v agent.ProjectionView) bool {
+	return v.State == string(durable.Withdrawn) && v.Problem != ""
 }
 
 // projectionText says where a projection is published.

@@ -33,12 +33,9 @@ func newInterestExplore(e *env) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return e.working(func(i *interests) error {
-				provider, err := e.providerFor(i)
+				provider, err := e.searchedAt(i, "explore")
 				if err != nil {
 					return err
-				}
-				if provider == "" {
-					return usageError("--provider is missing: who is asked").withHint("name the origin of a provider, or set provider once and for all").withRun("sayso interest explore --help")
 				}
 				found, err := e.explore(i, args[0], provider)
 				if err != nil {
@@ -49,7 +46,17 @@ func newInterestExplore(e *env) *cobra.Command {
 		},
 	}
 	c.Flags().String("provider", "", "provider of discovery to ask: its origin")
+	multiPartyFlag(c)
 	return c
+}
+
+// searchedAt is the provider that a command asks; a search without one is a mistake.
+func (e *env) searchedAt(i *interests, command string) (string, error) {
+	provider, err := e.providerFor(i)
+	if err == nil && provider == "" {
+		err = usageError("--provider is missing: who is asked").withHint("name the origin of a provider, or set provider once and for all").withRun("sayso interest " + command + " --help")
+	}
+	return provider, err
 }
 
 // explore begins a search and follows it until it is over, or the time for that is.
@@ -58,7 +65,12 @@ func (e *env) explore(i *interests, id, provider string) (agent.ExplorationView,
 	if err != nil {
 		return v, err
 	}
-	defer e.patience("asking " + provider + " and whom it finds")()
+	return e.follow(i, v)
+}
+
+// follow waits for the end of a search, as long as a command does.
+func (e *env) follow(i *interests, v agent.ExplorationView) (agent.ExplorationView, error) {
+	defer e.patience("asking " + v.Provider + " and whom it finds")()
 	ctx, cancel := context.WithTimeout(e.ctx, exploreLimit)
 	defer cancel()
 	tick := time.NewTicker(explorePoll)

@@ -47,6 +47,7 @@ func newInterestServe(e *env) *cobra.Command {
 	flags.String("origin", "", "what endpoints begin with; needed when the public address is not loopback")
 	flags.String("provider", "", "provider of discovery for commands that name none: its origin")
 	flags.StringSlice("trusted-proxy", nil, "network whose X-Forwarded-For names the client, CIDR; may be repeated")
+	multiPartyFlag(c)
 	return c
 }
 
@@ -72,6 +73,9 @@ func (e *env) serveInterests() error {
 	origin, err := e.config.PublicOrigin(public.Addr())
 	if err != nil {
 		return usageError("%v", err)
+	}
+	if err := reachable(origin); err != nil {
+		return err
 	}
 	log := e.logger()
 	program := newHook(e.config.InboxHook, e.environ, log)

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,16 +20,14 @@ import (
 	"sayso/internal/buildinfo"
 	"sayso/internal/keyfile"
 	"sayso/internal/vault"
-	"sayso/jcs"
 	"sayso/jwk"
 	"sayso/safefetch"
 )
 
 // serverOf returns what runs on the data folder and does the work of its interests; nil when nothing does.
 func (e *env) serverOf() *instance {
-	text, err := os.ReadFile(filepath.Join(e.config.Data, instanceFile))
-	var found instance
-	if err != nil || jcs.Decode(text, &found) != nil || !found.Interests {
+	found, ok := readInstance(e.config.Data, interestsFile)
+	if !ok {
 		return nil
 	}
 	if _, err := fetchReadiness(e.ctx, found.Admin); err != nil {
@@ -49,6 +48,14 @@ func (e *env) openVault(create bool) (*vault.Vault, error) {
 		return nil, notFoundError("%s holds no interest", e.config.Data).withHint("add one, or name its folder with --data").withRun("sayso interest add FILE")
 	}
 	return e.createVault()
+}
+
+// reachable refuses an origin under which nobody could reach an agent: providers and counterparties take https, and http on this machine alone.
+func reachable(origin string) error {
+	if strings.HasPrefix(origin, "http://") && safefetch.LoopbackOf(origin) == "" {
+		return usageError("an agent at %s is reached by nobody", origin).withHint("put a proxy with TLS in front, and name its https origin with --origin; http is for an agent on this machine")
+	}
+	return nil
 }
 
 // createVault seals under what is there already: the identity of a registry in the same folder. A new one is sealed with the passphrase of the file that is
@@ -120,9 +127,10 @@ func (e *env) openInterests(o interestOptions) (*interests, error) {
 	i := &interests{vault: v, store: rows.Agents(), close: store.Close}
 	origin := o.origin
 	if origin == "" {
-		origin = e.registryOrigin()
+		origin = e.servedOrigin(interestsFile)
 	}
-	settings := agent.Options{Store: i.store, Vault: v, Origin: origin, Now: time.Now, Random: rand.Reader, Log: e.logger(), Notify: o.notify}
+	settings := agent.Options{Store: i.store, Vault: v, Origin: origin, Now: time.Now, Random: rand.Reader, Log: e.logger(), Notify: o.notify,
+		MultiParty: e.config.MultiParty}
 	if o.network {
 		settings.Peers, settings.Providers = newReach(origin, e.config.Provider)
 	}

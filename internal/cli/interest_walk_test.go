@@ -75,6 +75,16 @@ func filled(t *testing.T, name string, values map[string]string) {
 	}
 }
 
+// dependent lets an interest depend on a name that the other side of a session may have.
+func dependent(t *testing.T, name, on string) {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, name, strings.NewReplacer("conditional_on: []", "conditional_on: ["+on+"]", "conditional_on: evaluation_only", "conditional_on: session").Replace(string(text)))
+}
+
 // background serves a data folder in this process until the test ends, and returns its answer and what it announced.
 func background(t *testing.T, data string, args ...string) (answer string, found instance) {
 	t.Helper()
@@ -112,6 +122,7 @@ func TestInterestAnswers(t *testing.T) {
 	}
 	filled(t, "seller", map[string]string{"sector": "crm_software", "geography": "munich", "enterprise_value_eur": "24000000", "organisation_name": "Example Seller", "registration_id": "HRB 1"})
 	filled(t, "buyer", map[string]string{"sector": "crm_software", "geography": "munich", "enterprise_value_eur": "{min: 20000000}"})
+	dependent(t, "buyer", "bank_loan")
 	seen := map[string]bool{}
 	step := func(schema, args string, code exitCode) []byte {
 		t.Helper()
@@ -148,6 +159,19 @@ func TestInterestAnswers(t *testing.T) {
 		t.Fatalf("the search came to %s", out)
 	}
 	lead := memberOf(step("interest-opportunities", "interest opportunities --data b", exitOK), "id")
+	step("failure", "interest expand "+lead+" --data b --provider "+at.Origin, exitRefused)
+	step("failure", "interest expansions --data b", exitRefused)
+	step("failure", "interest expand "+lead+" --data b --experimental-multi-party", exitUsage)
+	step("failure", "interest expand "+lead+" other --data b --experimental-multi-party --provider "+at.Origin, exitFailed)
+	if out := step("interest-expand", "interest expand "+lead+" bank_loan --data b --experimental-multi-party --provider "+at.Origin, exitOK); memberOf(out, "state") != "open" || memberOf(out, "sessions") != "1" {
+		t.Errorf("nobody else is there: %s", out)
+	}
+	if out := step("interest-expansions", "interest expansions --data b --experimental-multi-party", exitOK); !strings.Contains(string(out), `"name":"bank_loan"`) {
+		t.Errorf("the record is %s", out)
+	}
+	if _, out, errs := invoke(t, nil, "interest", "expansions", "--data", "b", "--experimental-multi-party"); errs != "" || !strings.Contains(out, "experimental  open  of ") || !strings.Contains(out, "bank_loan  open  a condition") {
+		t.Errorf("%s%s", out, errs)
+	}
 	step("interest-session", "interest request "+lead+" reveal_identity --key organisation_name --data b", exitOK)
 	step("failure", "interest request "+lead+" contact --data b", exitRefused)
 	entry := waitingEntry(t, "s")

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"net"
-	"net/netip"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -22,7 +20,6 @@ import (
 	"sayso/internal/proof"
 	"sayso/internal/store/postgres"
 	"sayso/internal/store/sqlite"
-	"sayso/jcs"
 )
 
 // databaseFile is the SQLite database of a data folder.
@@ -101,26 +98,8 @@ func (e *env) withRegistry(act func(r *app.Registry) error) error {
 	return errors.Join(err, closing())
 }
 
-// registryOrigin is where the registry is served, as far as a command can know: the setting, the server that runs on the data folder, or the loopback address that
-// one would listen on. It stands outside every signature that a command makes.
-func (e *env) registryOrigin() string {
-	if e.config.Origin != "" {
-		return e.config.Origin
-	}
-	var found instance
-	text, err := os.ReadFile(filepath.Join(e.config.Data, instanceFile))
-	if err == nil && jcs.Decode(text, &found) == nil && found.Origin != "" {
-		return found.Origin
-	}
-	host, port, err := net.SplitHostPort(e.config.Listen)
-	if err != nil {
-		return ""
-	}
-	if address, err := netip.ParseAddr(host); host == "localhost" || err == nil && address.IsLoopback() {
-		return "http://" + net.JoinHostPort(host, port)
-	}
-	return ""
-}
+// registryOrigin is where the registry is served, as far as a command can know. It stands outside every signature that a command makes.
+func (e *env) registryOrigin() string { return e.servedOrigin(instanceFile) }
 
 // prover asks the configured resolvers.
 func (e *env) prover() (app.Prover, error) {

@@ -85,6 +85,8 @@ var answerSchemas = map[string][]string{
 	"interest close":           {"interest-session"},
 	"interest confirm":         {"interest"},
 	"interest decline":         {"interest-entry"},
+	"interest expand":          {"interest-expand"},
+	"interest expansions":      {"interest-expansions"},
 	"interest explore":         {"interest-explore"},
 	"interest inbox":           {"interest-inbox", "interest-entry"},
 	"interest list":            {"interest-list"},

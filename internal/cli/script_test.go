@@ -119,8 +119,13 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 
 func sendSignal(ts *testscript.TestScript, _ bool, args []string) {
 	signals := map[string]os.Signal{"TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP}
-	var found instance
-	ts.Check(jcs.Decode([]byte(ts.ReadFile(filepath.Join(args[1], instanceFile))), &found))
+	found, ok := readInstance(ts.MkAbs(args[1]), instanceFile)
+	if !ok {
+		found, ok = readInstance(ts.MkAbs(args[1]), interestsFile)
+	}
+	if !ok {
+		ts.Fatalf("no server runs on %s", args[1])
+	}
 	process, err := os.FindProcess(found.PID)
 	ts.Check(err)
 	ts.Check(process.Signal(signals[args[0]]))

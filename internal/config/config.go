@@ -26,6 +26,7 @@ type Config struct {
 	PassphraseFile string   `toml:"passphrase_file" help:"File (mode 0600) with the passphrase that seals private keys."`
 	Provider       string   `toml:"provider" flag:"provider" help:"Provider of discovery that interests are published at and searched at when a command names none: its origin."`
 	InboxHook      string   `toml:"inbox_hook" help:"Program that interest serve runs when a decision begins to wait for you: an absolute path. It gets the id of the entry as its one argument and ten seconds; no shell reads it."`
+	MultiParty     bool     `toml:"experimental_multi_party" flag:"experimental-multi-party" default:"false" help:"Experimental: whether agents offer and accept the feature multi_party, and sayso interest expand searches for what a lead depends on. true or false."`
 	LogFormat      string   `toml:"log_format" default:"auto" oneof:"auto json text" help:"Form of the log on standard error: json, text, or auto, which is text on a terminal."`
 	LogLevel       string   `toml:"log_level" default:"info" oneof:"debug info warn error" help:"Least level that is logged. Single requests are logged at debug."`
 	Color          string   `toml:"color" flag:"color" default:"auto" oneof:"auto always never" help:"Colours in the output: auto means on a terminal that wants them (NO_COLOR, CLICOLOR, TERM)."`

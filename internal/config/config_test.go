@@ -27,12 +27,12 @@ func quiet(t *testing.T) { t.Setenv("XDG_CONFIG_HOME", t.TempDir()) }
 
 func TestPrecedence(t *testing.T) { // flags > environment > file > default
 	quiet(t)
-	path := file(t, "listen = \"127.0.0.1:1\"\nadmin = \"127.0.0.1:2\"\nrate_limit = 7\ntrusted_proxy = [\"10.0.0.0/8\"]\n")
+	path := file(t, "listen = \"127.0.0.1:1\"\nadmin = \"127.0.0.1:2\"\nrate_limit = 7\ntrusted_proxy = [\"10.0.0.0/8\"]\nexperimental_multi_party = true\n")
 	c, err := config.Load(config.Inputs{File: path, Environ: []string{"SAYSO_LISTEN=127.0.0.1:3", "SAYSO_ADMIN=127.0.0.1:4", "HOME=/nowhere"}, Flags: map[string]string{"listen": "127.0.0.1:5", "json": "true"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Listen != "127.0.0.1:5" || c.Admin != "127.0.0.1:4" || c.RateLimit != 7 || c.Color != "auto" {
+	if c.Listen != "127.0.0.1:5" || c.Admin != "127.0.0.1:4" || c.RateLimit != 7 || c.Color != "auto" || !c.MultiParty {
 		t.Errorf("listen %s admin %s rate %d color %s", c.Listen, c.Admin, c.RateLimit, c.Color)
 	}
 	for key, want := range map[string]config.Source{
@@ -70,6 +70,7 @@ func TestRefusals(t *testing.T) {
 		"unknown variable":         {env: []string{"SAYSO_LISTN=x"}, want: []string{"SAYSO_LISTN: unknown variable", `did you mean "SAYSO_LISTEN"?`}},
 		"far-off variable":         {env: []string{"SAYSO_QQQQQQQQQQ=x"}, want: []string{"SAYSO_QQQQQQQQQQ", "known are", "SAYSO_ADMIN"}},
 		"variable of a wrong type": {env: []string{"SAYSO_RATE_LIMIT=lots"}, want: []string{"SAYSO_RATE_LIMIT: rate_limit", "not a whole number"}},
+		"neither true nor false":   {env: []string{"SAYSO_EXPERIMENTAL_MULTI_PARTY=1"}, want: []string{"experimental_multi_party", `"1" is neither true nor false`}},
 		"wrong word":               {flags: map[string]string{"color": "red"}, want: []string{"--color: color:"}},
 		"address":                  {flags: map[string]string{"listen": "8470"}, want: []string{"--listen: listen:", "HOST:PORT"}},
 		"origin with a path":       {flags: map[string]string{"origin": "https://figures.example/x"}, want: []string{"--origin", "write https://figures.example"}},

@@ -196,6 +196,11 @@ func (f field) set(c *Config, text string) (reason string) {
 			return fmt.Sprintf("%q is not a whole number", text)
 		}
 		v.SetInt(int64(n))
+	case reflect.Bool:
+		if text != "true" && text != "false" {
+			return fmt.Sprintf("%q is neither true nor false", text)
+		}
+		v.SetBool(text == "true")
 	case reflect.Slice:
 		list := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
 		v.Set(reflect.ValueOf(list))
