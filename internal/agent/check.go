@@ -62,6 +62,7 @@ var outlookRules = []report.Rule{
 	{ID: "GI-MINIMUM", Title: "what the profile asks for can be answered", Section: "§21"},
 	{ID: "GI-ORIGIN", Title: "the origin serves several principals", Section: "§12.4"},
 	{ID: "GI-EXPOSURE", Title: "what questions can tell is bounded", Section: "§24.3"},
+	{ID: "GI-EVIDENCE", Title: "what the policy tells counterparties apart by can be shown", Section: "§9.1"},
 }
 
 // Check looks an interest over with no store and no keys: findings, what would be published, and what questions could tell. Errors are *app.Error.
@@ -100,6 +101,21 @@ func Check(profiles *profile.Set, doc *interest.Interest) (Outlook, error) {
 		if e.Kind == "open" && p.Keys[key].Sensitive && slices.ContainsFunc(slices.Collect(maps.Values(own.Policy.Entries[key])), p.Keys[key].Default.MoreProtective) {
 			add(report.Finding{Rule: "GI-EXPOSURE", Outcome: report.Warning, Place: "policy." + key,
 				Message: "The profile calls this attribute sensitive, and your policy gives it away more freely than the profile suggests.", Next: "Add a gate, for example session/principal_approval, or leave it evaluation_only."})
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(own.Policy.Entries)) {
+		for property, class := range own.Policy.Entries[key] {
+			if property != "" && property != "unknown_agent" || class.Surface == gidp.Network {
+				add(report.Finding{Rule: "GI-EVIDENCE", Outcome: report.Warning, Place: "policy." + key,
+					Message: "Nothing evidences yet that a counterparty is verified, attested or a member, so this never fits a session, and the cautious class applies.", Next: "Class it for everybody."})
+				break
+			}
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(own.Policy.Conditions)) {
+		if slices.ContainsFunc(own.Policy.Conditions[key].Verify, func(reference string) bool { return reference == "mandate" || strings.HasPrefix(reference, "mandate:") }) {
+			add(report.Finding{Rule: "GI-EVIDENCE", Outcome: report.Warning, Place: "policy.conditions." + key,
+				Message: "A mandate shows that somebody who holds a key delegated this, and anybody can make one.", Next: "Ask for a credential that not everybody can make, or decide each time: session/principal_approval."})
 		}
 	}
 	o.Report.Sort()

@@ -136,6 +136,32 @@ func TestOutlookFindings(t *testing.T) {
 	wantKind(t, err, "invalid", "unknown_profile")
 }
 
+// What never fits in a running agent is said before somebody relies on it.
+func TestOutlookOfWhatIsNotEvidenced(t *testing.T) {
+	for name, edit := range map[string]func(*interest.Interest){
+		"an attested counterparty": func(d *interest.Interest) {
+			d.Policy.Entries["arr_eur"] = gidp.Entry{"": gidp.EvaluationOnly, "attested:broker": gidp.Class{Surface: gidp.InSession}}
+		},
+		"a trust domain": func(d *interest.Interest) {
+			d.Policy.Entries["arr_eur"] = gidp.Entry{"": gidp.Class{Surface: gidp.Network}}
+		},
+		"any mandate": func(d *interest.Interest) {
+			d.Policy.Conditions = map[string]interest.Condition{"enterprise_value_eur": {Verify: []string{"mandate:principal_name"}}}
+		},
+	} {
+		plain, edited := officeInterest(), officeInterest()
+		edit(edited)
+		before, err := Check(profile.Shipped(), plain)
+		if err != nil || found(before, "GI-EVIDENCE", report.Warning) {
+			t.Fatalf("without: %+v %v", before.Report.Findings, err)
+		}
+		after, err := Check(profile.Shipped(), edited)
+		if err != nil || !found(after, "GI-EVIDENCE", report.Warning) {
+			t.Errorf("%s: %+v %v", name, after.Report.Findings, err)
+		}
+	}
+}
+
 func TestOutlookKnowsTheOrigin(t *testing.T) {
 	ctx := context.Background()
 	o := newOffice(t)
