@@ -16,7 +16,7 @@ type against struct {
 }
 
 var criteria = []against{
-	{"the name of a dependency that is evaluation_only", "gidp/session/step.go", `if !named || len(c.Names) == 0 {`, `if len(c.Names) == 0 {`, []string{"K1/four-situations"}},
+	{"a dependency that is not named leaves no mark", "gidp/session/step.go", `return []string{wire.Undisclosed}`, `return []string{}`, []string{"K1/four-situations"}},
 	{"a dependency that may be told is not named", "gidp/session/step.go", `return set(c.Names[:min(len(c.Names), wire.MaxList)])`, `return []string{wire.Undisclosed}`, []string{"K13a/10-named-dependency"}},
 	{"a network attribute goes to any peer", "gidp/session/decide.go", `	case a.Class.Surface == gidp.Network && !a.Member:
 		return refuse("D3")
@@ -35,7 +35,7 @@ var criteria = []against{
 	{"what has expired is found", "gidp/provider/search.go", `return !s.withdrawn && s.live(now) && !barred(s.owner)`, `return !s.withdrawn && !barred(s.owner)`, []string{"K5a/provider-reference-and-expiry"}},
 	{"members that nobody knows are read over", "gidp/wire/codec.go", `	c.fail("", "a member that the protocol does not know")
 `, ``, []string{"K6/twelve-objects"}},
-	{"a hand-over leaves the session as it is", "gidp/session/local.go", `r.st.Phase = HandedOff`, `r.st.Phase = Consented`, []string{"K6/11-handoff-to-the-end"}},
+	{"a covered hand-over is not accepted", "gidp/session/receive.go", `case act && covered && r.st.Sent.Kind == SlotEmpty`, `case act && !covered && r.st.Sent.Kind == SlotEmpty`, []string{"K6/11-handoff-to-the-end"}},
 	{"a second provisional answer counts", "gidp/session/receive.go", `case !status.Terminal() && r.st.Sent.Provisional != "":`, `case false:`, []string{"K6a/one-terminal-answer"}},
 	{"a decision is not carried out", "gidp/session/decide.go", `	r.settle(e.Granted, true, e.Scope)
 `, ``, []string{"K6a/05-late-approval"}},
