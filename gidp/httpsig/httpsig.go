@@ -305,7 +305,7 @@ func (m Message) value(component string) (string, *Error) {
 		return path, nil
 	}
 	if strings.HasPrefix(component, "@") {
-		return "", refuse(CodeComponents, "the profile asks for a derived component that is not implemented")
+		return "", refuse(CodeComponents, "the profile asks for a derived component other than @method, @authority and @path")
 	}
 	return fieldValue(m.Header[fieldName(component)])
 }
