@@ -64,6 +64,26 @@ func (f Form) Members(data []byte) ([]Member, error) {
 	return members, nil
 }
 
+// Elements is the function [Elements] for this form.
+func (f Form) Elements(data []byte) ([]Raw, error) {
+	s := newScanner(data, f)
+	defer s.release()
+	s.collect = true
+	out, err := s.document(s.spare[:0])
+	s.spare = out
+	if err != nil {
+		return nil, err
+	}
+	if s.first != '[' {
+		return nil, &Error{Kind: KindType, Offset: 0, Detail: "an array is expected, " + valueWord(s.first) + " stands here"}
+	}
+	elements := make([]Raw, len(s.top))
+	for i, e := range s.top {
+		elements[i] = data[e.start:e.end:e.end]
+	}
+	return elements, nil
+}
+
 // Decode is the function [Decode] for this form. A number that no Go number holds is refused by its target
 // ([KindType]); [Raw] takes every literal as it stands.
 func (f Form) Decode(data []byte, v any) error {

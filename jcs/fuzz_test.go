@@ -25,8 +25,9 @@ func FuzzCheck(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		before := bytes.Clone(data)
 		err := jcs.Check(data)
-		_, canonicalErr := jcs.Canonical(data)
+		canonical, canonicalErr := jcs.Canonical(data)
 		members, membersErr := jcs.Members(data)
+		elements, elementsErr := jcs.Elements(data)
 		var v any
 		decodeErr := jcs.Decode(data, &v)
 		if !bytes.Equal(before, data) {
@@ -39,13 +40,21 @@ func FuzzCheck(f *testing.F) {
 			if object, ok := v.(map[string]any); ok != (membersErr == nil) || len(object) != len(members) {
 				t.Fatalf("%d members, want %d (%v)", len(members), len(object), membersErr)
 			}
+			if membersErr == nil {
+				if again, err := jcs.Canonical(jcs.AppendMembers(nil, members)); err != nil || !bytes.Equal(again, canonical) {
+					t.Fatalf("%s was written again as %s (%v)", canonical, again, err)
+				}
+			}
+			if array, ok := v.([]any); ok != (elementsErr == nil) || len(array) != len(elements) {
+				t.Fatalf("%d elements, want %d (%v)", len(elements), len(array), elementsErr)
+			}
 			return
 		}
 		var e *jcs.Error
 		if !errors.As(err, &e) || e.Offset < 0 || e.Offset > len(data) || e.Detail == "" {
 			t.Fatalf("error %#v", err)
 		}
-		for _, other := range []error{canonicalErr, membersErr, decodeErr} {
+		for _, other := range []error{canonicalErr, membersErr, elementsErr, decodeErr} {
 			if other == nil || other.Error() != err.Error() {
 				t.Fatalf("Check says %v, another entry point %v", err, other)
 			}

@@ -84,6 +84,23 @@ func AppendCanonical(dst, data []byte) ([]byte, error) { return Form{}.Append(ds
 // [KindType] when data is another JSON value.
 func Members(data []byte) ([]Member, error) { return Form{}.Members(data) }
 
+// AppendMembers appends an object with these members in their order, as [Members] read them: each value is written as its text stands, unchecked. The names are
+// valid UTF-8.
+func AppendMembers(dst []byte, members []Member) []byte {
+	dst = append(dst, '{')
+	for i, m := range members {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(append(AppendString(dst, m.Name), ':'), m.Value...)
+	}
+	return append(dst, '}')
+}
+
+// Elements checks data, which must be an array, and returns its elements in order. They share its memory. Errors are *Error, with [KindType] when data is another JSON
+// value.
+func Elements(data []byte) ([]Raw, error) { return Form{}.Elements(data) }
+
 // Text returns the characters of a JSON string; false when raw is not exactly one string under the strict profile.
 func Text(raw Raw) (string, bool) {
 	if len(raw) == 0 || raw[0] != '"' {

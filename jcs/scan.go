@@ -14,8 +14,8 @@ type scanner struct {
 	pos     int
 	depth   int
 	first   byte     // first byte of the root value
-	collect bool     // keep the members of a root object in top
-	top     []span   // of the root's members, in received order
+	collect bool     // keep the members of a root object, or the elements of a root array, in top
+	top     []span   // of the root's members or elements, in received order
 	names   []byte   // the names of the same members, one after the other
 	name    []byte   // the last string read, unescaped; it may share memory with data
 	members []member // members of all open objects, innermost last
@@ -182,8 +182,12 @@ func (s *scanner) array(dst []byte) ([]byte, *Error) {
 	}
 	for i := 0; ; i++ {
 		var err *Error
+		from := s.pos
 		if dst, err = s.value(dst, c); err != nil {
 			return dst, err.under(strconv.Itoa(i))
+		}
+		if s.collect && s.depth == 1 {
+			s.top = append(s.top, span{start: from, end: s.pos})
 		}
 		switch s.next() {
 		case ']':

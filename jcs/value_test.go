@@ -115,6 +115,12 @@ func TestMembers(t *testing.T) {
 	if !slices.Equal(flat, want) {
 		t.Errorf("got %q, want %q", flat, want)
 	}
+	if again := jcs.AppendMembers([]byte("x"), got); string(again) != `x{"b":1.0,"a":{"x" : [ ] },"c":"\u0041","d":null}` {
+		t.Errorf("written as %s", again)
+	}
+	if none := jcs.AppendMembers(nil, nil); string(none) != "{}" {
+		t.Errorf("no members: %s", none)
+	}
 	_ = append(got[0].Value, "overwritten"...)
 	if !strings.Contains(string(text), `"\u0061"`) {
 		t.Error("appending to a value changes the text behind it")
@@ -124,6 +130,33 @@ func TestMembers(t *testing.T) {
 	}
 	for text, kind := range map[string]jcs.Kind{`[{"a":1}]`: jcs.KindType, `1`: jcs.KindType, `{"a":1,"a":1}`: jcs.KindDuplicate, `{`: jcs.KindSyntax} {
 		if got, err := jcs.Members([]byte(text)); kindOf(t, err) != kind || got != nil {
+			t.Errorf("%s: %v %v", text, got, err)
+		}
+	}
+}
+
+func TestElements(t *testing.T) {
+	text := []byte(` [1.0 ,"\u0041" , [ [ ] ,2], {"b": [3]} ]`)
+	got, err := jcs.Elements(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var flat []string
+	for _, e := range got {
+		flat = append(flat, string(e))
+	}
+	if want := []string{"1.0", `"\u0041"`, "[ [ ] ,2]", `{"b": [3]}`}; !slices.Equal(flat, want) {
+		t.Errorf("got %q, want %q", flat, want)
+	}
+	_ = append(got[0], "overwritten"...)
+	if !strings.Contains(string(text), `"\u0041"`) {
+		t.Error("appending to an element changes the text behind it")
+	}
+	if got, err := jcs.Elements([]byte("[]")); err != nil || len(got) != 0 {
+		t.Errorf("empty array: %v %v", got, err)
+	}
+	for text, kind := range map[string]jcs.Kind{`{"a":[1]}`: jcs.KindType, `"a"`: jcs.KindType, ``: jcs.KindSyntax, `[1,]`: jcs.KindSyntax, `[{"a":1,"a":1}]`: jcs.KindDuplicate} {
+		if got, err := jcs.Elements([]byte(text)); kindOf(t, err) != kind || got != nil {
 			t.Errorf("%s: %v %v", text, got, err)
 		}
 	}
