@@ -34,6 +34,9 @@
 // refuses the set. One entry that breaks a rule refuses the whole set, as do two entries with one kid and more than
 // [MaxKeys] entries: a reader that skipped what it does not understand could be led to another key.
 //
+// A key that nobody knows yet travels alone, beside what it signs, as {"crv":"Ed25519","kty":"OKP","x":"…"} ([EncodePublic], [ParsePublic]). It needs no kid:
+// its thumbprint names it.
+//
 // The package stores dates and does not judge them; whether a key may sign or verify on a day is decided where the
 // statement is.
 //

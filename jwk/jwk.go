@@ -129,7 +129,7 @@ var smallOrderY = func() (ys [5][32]byte) {
 
 // Thumbprint is the RFC 7638 SHA-256 thumbprint, base64url.
 func Thumbprint(pub ed25519.PublicKey) string {
-	sum := sha256.Sum256([]byte(`{"crv":"Ed25519","kty":"OKP","x":"` + EncodeBase64URL(pub) + `"}`))
+	sum := sha256.Sum256(EncodePublic(pub))
 	return EncodeBase64URL(sum[:])
 }
 

@@ -74,9 +74,8 @@ func ParseSet(data []byte) (*Set, error) {
 	return set, nil
 }
 
-// public reads and accepts everything but d.
-func (w *wireKey) public() (Key, *Error) {
-	var key Key
+// readType reads kty, crv, use and alg.
+func (w *wireKey) readType(key *Key) *Error {
 	for _, m := range []struct {
 		name, want string
 		raw        jcs.Raw
@@ -94,11 +93,36 @@ func (w *wireKey) public() (Key, *Error) {
 		}
 		text, ok := jcs.Text(m.raw)
 		if !ok || text != m.want {
-			return key, refuse(m.reason, "%s must be %q", m.name, m.want)
+			return refuse(m.reason, "%s must be %q", m.name, m.want)
 		}
 		if m.into != nil {
 			*m.into = text
 		}
+	}
+	return nil
+}
+
+// readPoint reads and accepts x.
+func (w *wireKey) readPoint(key *Key) *Error {
+	text, ok := jcs.Text(w.X)
+	if !ok {
+		return refuse(Malformed, "x must be a string")
+	}
+	raw, err := DecodeBase64URL(text)
+	if err != nil {
+		return refuse(BadText, "x is %v", err)
+	}
+	if key.Public, err = Accept(raw); err != nil {
+		return err.(*Error)
+	}
+	return nil
+}
+
+// public reads and accepts everything but d.
+func (w *wireKey) public() (Key, *Error) {
+	var key Key
+	if err := w.readType(&key); err != nil {
+		return key, err
 	}
 	kid, ok := jcs.Text(w.Kid)
 	if !ok || !ValidKid(kid) {
@@ -117,18 +141,7 @@ func (w *wireKey) public() (Key, *Error) {
 			return key, refuse(BadDate, "%s must be a calendar day YYYY-MM-DD", m.name)
 		}
 	}
-	text, ok := jcs.Text(w.X)
-	if !ok {
-		return key, refuse(Malformed, "x must be a string")
-	}
-	raw, err := DecodeBase64URL(text)
-	if err != nil {
-		return key, refuse(BadText, "x is %v", err)
-	}
-	if key.Public, err = Accept(raw); err != nil {
-		return key, err.(*Error)
-	}
-	return key, nil
+	return key, w.readPoint(&key)
 }
 
 // isDay reports whether s is a day of the calendar, 0001-01-01 to 9999-12-31.

@@ -43,5 +43,5 @@
 //
 // # The key
 //
-// A key that nobody knows yet travels beside the request as a JWK ([EncodeKey], [DecodeKey]). It names nobody.
+// A key that nobody knows yet travels beside the request as a JWK ([jwk.EncodePublic], [jwk.ParsePublic]). It names nobody.
 package httpsig

@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"sayso/gidp"
-	"sayso/gidp/httpsig"
 	"sayso/jcs"
 	"sayso/jwk"
 )
@@ -116,10 +115,10 @@ func Issue(c Claims, disclosures []Disclosure, key *jwk.PrivateKey) (Mandate, er
 		return Mandate{}, refused
 	}
 
-	header := `{"alg":"EdDSA","typ":"` + typ + `","jwk":` + string(httpsig.EncodeKey(pub)) + `}`
+	header := `{"alg":"EdDSA","typ":"` + typ + `","jwk":` + string(jwk.EncodePublic(pub)) + `}`
 	payload := jcs.AppendString([]byte(`{"iss":`), c.Issuer)
 	payload = jcs.AppendString(append(payload, `,"aud":`...), c.Audience)
-	payload = append(payload, `,"cnf":{"jwk":`+string(httpsig.EncodeKey(c.Confirm))+`},"gidp_authority":[`...)
+	payload = append(payload, `,"cnf":{"jwk":`+string(jwk.EncodePublic(c.Confirm))+`},"gidp_authority":[`...)
 	for i, l := range c.Authority {
 		if i > 0 {
 			payload = append(payload, ',')

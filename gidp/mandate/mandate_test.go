@@ -17,7 +17,6 @@ import (
 	"pgregory.net/rapid"
 
 	"sayso/gidp"
-	"sayso/gidp/httpsig"
 	"sayso/jwk"
 )
 
@@ -299,7 +298,7 @@ func TestKeyTextIsShared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := `{"alg":"EdDSA","typ":"gidp-mandate+sd-jwt","jwk":` + string(httpsig.EncodeKey(newKey(t, 1).Public().Public)) + `}`; string(header) != want {
+	if want := `{"alg":"EdDSA","typ":"gidp-mandate+sd-jwt","jwk":` + string(jwk.EncodePublic(newKey(t, 1).Public().Public)) + `}`; string(header) != want {
 		t.Errorf("header %s, want %s", header, want)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"sayso/gidp"
-	"sayso/gidp/httpsig"
 	"sayso/jcs"
 	"sayso/jwk"
 )
@@ -142,7 +141,7 @@ func readHeader(data []byte) (ed25519.PublicKey, *Error) {
 
 // readKey reads the JWK of the signer or of the session.
 func readKey(code Code, data []byte) (ed25519.PublicKey, *Error) {
-	pub, err := httpsig.DecodeKey(data)
+	pub, err := jwk.ParsePublic(data)
 	if err != nil {
 		return nil, &Error{Code: code, Detail: "not an acceptable Ed25519 public key as a JWK", cause: err}
 	}

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"sayso/gidp"
-	"sayso/gidp/httpsig"
 	"sayso/jwk"
 )
 
@@ -33,7 +32,7 @@ func parts(t testing.TB) (header, payload string) {
 func TestVerifyRefuses(t *testing.T) {
 	key, header, payload := newKey(t, 1), "", ""
 	header, payload = parts(t)
-	own, session := string(httpsig.EncodeKey(key.Public().Public)), string(httpsig.EncodeKey(newKey(t, 2).Public().Public))
+	own, session := string(jwk.EncodePublic(key.Public().Public)), string(jwk.EncodePublic(newKey(t, 2).Public().Public))
 	sd := payload[strings.Index(payload, `"_sd":`):]
 	for _, c := range []struct {
 		name           string
@@ -67,7 +66,7 @@ func TestVerifyRefuses(t *testing.T) {
 		{"aud of another session", false, `session:s-4f`, `session:s-4e`, "", CodeAudience},
 		{"aud of no session", false, `session:s-4f`, `s-4f`, "", CodePayload},
 		{"aud a list", false, `"session:s-4f"`, `["session:s-4f"]`, "", CodePayload},
-		{"cnf of another", false, session, string(httpsig.EncodeKey(newKey(t, 3).Public().Public)), "", CodeConfirmation},
+		{"cnf of another", false, session, string(jwk.EncodePublic(newKey(t, 3).Public().Public)), "", CodeConfirmation},
 		{"cnf by name", false, `"jwk":` + session, `"kid":"a"`, "", CodeConfirmation},
 		{"cnf with digests", false, `"cnf":{`, `"cnf":{"_sd":[],`, "", CodeConfirmation},
 		{"cnf of another type", false, `"cnf":{"jwk":{"crv":"Ed25519"`, `"cnf":{"jwk":{"crv":"X25519"`, "", CodeConfirmation},
@@ -197,7 +196,7 @@ func FuzzVerify(f *testing.F) {
 	f.Add(jwt + "~" + a + a)
 	f.Add(jwt + "~" + a + "eyJhbGciOiJFZERTQSJ9.e30.AA")
 	header, payload := parts(f)
-	f.Add(forge(newKey(f, 3), strings.Replace(header, string(httpsig.EncodeKey(newKey(f, 1).Public().Public)), string(httpsig.EncodeKey(newKey(f, 3).Public().Public)), 1), payload) + "~")
+	f.Add(forge(newKey(f, 3), strings.Replace(header, string(jwk.EncodePublic(newKey(f, 1).Public().Public)), string(jwk.EncodePublic(newKey(f, 3).Public().Public)), 1), payload) + "~")
 	f.Fuzz(func(t *testing.T, text string) {
 		v, err := Verify(text, expect(t))
 		if err == nil && v.KeyThumbprint == jwk.Thumbprint(newKey(t, 1).Public().Public) && !slices.Contains(known, text) {
@@ -237,7 +236,7 @@ func FuzzPayload(f *testing.F) {
 		if err := json.Unmarshal([]byte(payload), &p); err != nil {
 			t.Fatal(err)
 		}
-		pub, keyErr := httpsig.DecodeKey(p.Cnf.JWK)
+		pub, keyErr := jwk.ParsePublic(p.Cnf.JWK)
 		if p.Iss != c.claims.Issuer || p.Aud != c.claims.Audience || p.Commit == nil || *p.Commit || p.Iat != c.claims.IssuedAt.Unix() || p.Exp != c.claims.Expires.Unix() || p.Exp <= p.Iat ||
 			keyErr != nil || !pub.Equal(c.claims.Confirm) || len(p.Levels) != len(c.claims.Authority) {
 			t.Fatalf("%s was read as %+v", payload, c.claims)
