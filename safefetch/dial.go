@@ -182,10 +182,5 @@ func network(to netip.AddrPort) string {
 
 // pauseLikeConnect lets a refused address take about as long as a connection that a distant host rejects.
 func pauseLikeConnect(ctx context.Context) {
-	t := time.NewTimer(20*time.Millisecond + rand.N(130*time.Millisecond))
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
+	_ = Pause(ctx, 20*time.Millisecond+rand.N(130*time.Millisecond)) // the refusal follows either way
 }

@@ -28,7 +28,7 @@
 //
 // # The loopback exception
 //
-// An origin that the user typed may stand on the own machine. The caller puts its host:port into Policy.Loopback; the host must be localhost, an address of
+// An origin that the user typed may stand on the own machine. The caller puts its host:port into Policy.Loopback ([Policy.WithLoopback]); the host must be localhost, an address of
 // 127.0.0.0/8 or ::1, anything else grants nothing. Such a pair is dialled over plain http at that host and port only; localhost is not looked up but means
 // 127.0.0.1 and then ::1. A server never sets it.
 //

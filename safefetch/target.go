@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -82,6 +83,17 @@ func LoopbackOf(origin string) string {
 		return ""
 	}
 	return hostPort(u)
+}
+
+// WithLoopback returns the policy with those of the origins, which the user typed, that are http on the own machine; the others need nothing and add nothing.
+func (p Policy) WithLoopback(origins ...string) Policy {
+	p.Loopback = slices.Clone(p.Loopback)
+	for _, origin := range origins {
+		if at := LoopbackOf(origin); at != "" {
+			p.Loopback = append(p.Loopback, at)
+		}
+	}
+	return p
 }
 
 // forbiddenHeaders carry credentials, tell where the reader comes from, or change how the message is framed.

@@ -1,6 +1,7 @@
 package safefetch
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"strings"
@@ -21,6 +22,21 @@ func (r *Response) RetryAfter() time.Duration {
 	}
 	return min(max(then.Sub(now), 0), day)
 }
+
+// Pause waits before something is asked again: for d, or until ctx ends, whose error it then returns.
+func Pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Reason is the text of an error of [Client.Do] for somebody who does not know this package.
+func Reason(err error) string { return strings.TrimPrefix(err.Error(), "safefetch: ") }
 
 // WithoutQuery cuts from an address what must not stand in a report: query, fragment and user information may be secrets.
 func WithoutQuery(at string) string {

@@ -1,7 +1,10 @@
 package safefetch_test
 
 import (
+	"context"
+	"errors"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -39,5 +42,42 @@ func TestWithoutQuery(t *testing.T) {
 		if got := safefetch.WithoutQuery(at); got != want {
 			t.Errorf("%q: %q, want %q", at, got, want)
 		}
+	}
+}
+
+func TestPause(t *testing.T) {
+	begin := time.Now()
+	if err := safefetch.Pause(t.Context(), 20*time.Millisecond); err != nil || time.Since(begin) < 20*time.Millisecond {
+		t.Errorf("%v after %s", err, time.Since(begin))
+	}
+	if err := safefetch.Pause(t.Context(), -1); err != nil {
+		t.Errorf("a time that is over: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := safefetch.Pause(ctx, time.Hour); !errors.Is(err, context.Canceled) {
+		t.Errorf("a context that ended: %v", err)
+	}
+}
+
+func TestReason(t *testing.T) {
+	_, err := safefetch.New(safefetch.Policy{}).Get(t.Context(), "http://a.example/")
+	if got := safefetch.Reason(err); !errors.Is(err, safefetch.ErrRefused) || got != "refused: the scheme is not https" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// Nothing but http on the own machine is added, and a policy that others hold is not changed.
+func TestWithLoopback(t *testing.T) {
+	shared := make([]string, 1, 8)
+	shared[0] = "127.0.0.1:1"
+	p := safefetch.Policy{Loopback: shared, MaxRedirects: 2}
+	one := p.WithLoopback("http://localhost:8470", "https://127.0.0.1:3", "http://a.example", "", "http://user@localhost:4", "http://[::1]/x")
+	other := p.WithLoopback("http://127.0.0.9:9")
+	if want := []string{"127.0.0.1:1", "localhost:8470", "[::1]:80"}; !slices.Equal(one.Loopback, want) || one.MaxRedirects != 2 {
+		t.Errorf("%+v, want %q", one, want)
+	}
+	if !slices.Equal(other.Loopback, []string{"127.0.0.1:1", "127.0.0.9:9"}) || len(p.Loopback) != 1 {
+		t.Errorf("%q, %q", other.Loopback, p.Loopback)
 	}
 }

@@ -87,11 +87,7 @@ func newChecker(ctx context.Context, o Options) *checker {
 // Cancelling ctx ends it early in the same way.
 func Check(ctx context.Context, target string, o Options) *report.Report {
 	if o.Fetch == nil {
-		policy := Bounds()
-		if at := safefetch.LoopbackOf(addressOf(target)); at != "" {
-			policy.Loopback = []string{at}
-		}
-		o.Fetch = safefetch.New(policy)
+		o.Fetch = safefetch.New(Bounds().WithLoopback(addressOf(target)))
 		defer o.Fetch.Close()
 	}
 	ctx, cancel := context.WithTimeout(ctx, MaxTime)

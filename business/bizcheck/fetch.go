@@ -39,7 +39,7 @@ func (a *answer) ok() bool {
 func (a *answer) problem() string {
 	switch {
 	case a.err != nil:
-		return strings.TrimPrefix(a.err.Error(), "safefetch: ")
+		return safefetch.Reason(a.err)
 	case a.status != http.StatusOK:
 		return strings.TrimSpace(fmt.Sprintf("the answer is %d %s", a.status, codeOf(a.body)))
 	case originOf(a.final) != originOf(a.at):

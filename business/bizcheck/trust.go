@@ -94,17 +94,7 @@ func withoutMember(document []byte, name string) []byte {
 	if err != nil {
 		return nil
 	}
-	out := []byte{'{'}
-	for _, m := range members {
-		if m.Name == name {
-			continue
-		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(append(jcs.AppendString(out, m.Name), ':'), m.Value...)
-	}
-	return append(out, '}')
+	return jcs.AppendMembers(nil, slices.DeleteFunc(members, func(m jcs.Member) bool { return m.Name == name }))
 }
 
 // checkLife is XP-FRESHNESS-003 and 004 for a signed manifest or answer.

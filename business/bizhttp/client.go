@@ -138,7 +138,7 @@ func (s *session) get(at string) (*Found, error) {
 
 // unreached is a request without an answer. clean is the address without query, which the error of the fetch says too.
 func unreached(clean string, err error) *TransportError {
-	problem := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "safefetch: "), "fetch "+clean+": ")
+	problem := strings.TrimPrefix(safefetch.Reason(err), "fetch "+clean+": ")
 	return &TransportError{URL: clean, Problem: problem, cause: err}
 }
 

@@ -286,7 +286,7 @@ func withBinding(arguments jcs.Raw, addTo, name string, value jcs.Raw) (jcs.Raw,
 	if err != nil {
 		return nil, err
 	}
-	return withMember(arguments, addTo, object(replaced(inner, name, value)))
+	return withMember(arguments, addTo, jcs.AppendMembers(nil, replaced(inner, name, value)))
 }
 
 // memberOf is the object in a member, {} when there is none.
@@ -303,7 +303,7 @@ func withMember(arguments jcs.Raw, name string, value jcs.Raw) (jcs.Raw, error) 
 	if err != nil {
 		return nil, err
 	}
-	return object(replaced(members, name, value)), nil
+	return jcs.AppendMembers(nil, replaced(members, name, value)), nil
 }
 
 // replaced has the value under the name, in the place of the one that was there or at the end.
@@ -313,17 +313,6 @@ func replaced(members []jcs.Member, name string, value jcs.Raw) []jcs.Member {
 		return members
 	}
 	return append(members, jcs.Member{Name: name, Value: value})
-}
-
-func object(members []jcs.Member) jcs.Raw {
-	out := []byte{'{'}
-	for i, m := range members {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(append(jcs.AppendString(out, m.Name), ':'), m.Value...)
-	}
-	return append(out, '}')
 }
 
 // sameValue reports whether two texts are one JSON value: an SDK on the way may write numbers anew.

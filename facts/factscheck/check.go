@@ -79,7 +79,7 @@ func run(ctx context.Context, o Options, sources fetcher) *report.Report {
 		o.Clock = time.Now
 	}
 	if o.Sleep == nil {
-		o.Sleep = sleep
+		o.Sleep = safefetch.Pause
 	}
 	if o.Progress == nil {
 		o.Progress = func(int, int, string) {}
@@ -173,7 +173,7 @@ func (c *checker) unanswered(rule, place, what string, err error) {
 	c.mu.Lock()
 	c.silent++
 	c.mu.Unlock()
-	c.untested(rule, place, what, reason(err))
+	c.untested(rule, place, what, safefetch.Reason(err))
 }
 
 func (c *checker) untested(rule, place, what, reason string) {

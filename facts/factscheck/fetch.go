@@ -1,7 +1,6 @@
 package factscheck
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"mime"
@@ -17,17 +16,6 @@ import (
 
 // errBusy says that a publisher asked for more patience than the checker has.
 var errBusy = errors.New("the publisher limits the rate; the time for waiting is used up")
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
 
 // do sends one request in its turn and waits where the publisher asks for it.
 func (c *checker) do(via fetcher, r safefetch.Request) (*safefetch.Response, error) {
@@ -108,8 +96,6 @@ func (c *checker) document(rule, at string) ([]byte, bool) {
 	}
 	return resp.Body, true
 }
-
-func reason(err error) string { return strings.TrimPrefix(err.Error(), "safefetch: ") }
 
 func status(resp *safefetch.Response) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", resp.Status, http.StatusText(resp.Status)))

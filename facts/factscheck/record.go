@@ -183,9 +183,9 @@ func (c *checker) checkSource(at string) {
 	var fetch *safefetch.FetchError
 	switch {
 	case errors.As(err, &fetch) && fetch.Kind == safefetch.KindTooLarge:
-		c.untested("VF-L1-004c", at, "the page is too large to read", reason(err))
+		c.untested("VF-L1-004c", at, "the page is too large to read", safefetch.Reason(err))
 	case err != nil:
-		c.untested("VF-L1-004c", at, "the page could not be fetched", reason(err))
+		c.untested("VF-L1-004c", at, "the page could not be fetched", safefetch.Reason(err))
 	case resp.Status == http.StatusUnauthorized, resp.Status == http.StatusForbidden, resp.Status == http.StatusTooManyRequests, resp.Status >= 500:
 		c.untested("VF-L1-004c", at, "the answer is "+status(resp), "the site refuses programs or is out of order, which says nothing about the page")
 	case resp.Status >= 300 && resp.Status < 400:

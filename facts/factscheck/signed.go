@@ -10,6 +10,7 @@ import (
 	"sayso/facts/factshttp"
 	"sayso/jcs"
 	"sayso/jwk"
+	"sayso/safefetch"
 )
 
 // keySet is the publisher's keys by kid, or the reason why a key may not be used.
@@ -43,7 +44,7 @@ func (c *checker) checkKeySet() {
 	c.checkKeysOwner(at)
 	resp, err := c.get(at, "application/jwk-set+json, application/json")
 	if err != nil {
-		c.keys.missing = "the key set could not be fetched: " + reason(err)
+		c.keys.missing = "the key set could not be fetched: " + safefetch.Reason(err)
 		c.unanswered("VF-L3-016a", at, "the key set could not be fetched", err)
 		return
 	}
@@ -84,7 +85,7 @@ func (c *checker) checkKeysOwner(at string) {
 	url := home + "/.well-known/facts.json"
 	resp, err := c.get(url, "")
 	if err != nil {
-		c.keys.missing = "facts.json at the origin of publisher.url could not be fetched: " + reason(err)
+		c.keys.missing = "facts.json at the origin of publisher.url could not be fetched: " + safefetch.Reason(err)
 		c.unanswered("VF-L3-015c", url, "the publisher could not be asked for its keys", err)
 		return
 	}

@@ -235,7 +235,7 @@ func splitAsk(arguments jcs.Raw) (slug string, inner jcs.Raw, fault *rpcError) {
 		}
 	}
 	named := false
-	rest := []byte{'{'}
+	var rest []jcs.Member
 	for _, m := range members {
 		if m.Name == "publisher" {
 			if slug, named = jcs.Text(m.Value); !named {
@@ -246,16 +246,13 @@ func splitAsk(arguments jcs.Raw) (slug string, inner jcs.Raw, fault *rpcError) {
 		if !slices.Contains(askNames, m.Name) {
 			return "", nil, refusedCall("invalid_arguments", pointerTo(m.Name), "the member "+shorten(m.Name)+" is not known; use "+strings.Join(askNames, ", "))
 		}
-		if len(rest) > 1 {
-			rest = append(rest, ',')
-		}
-		rest = append(append(jcs.AppendString(rest, m.Name), ':'), m.Value...)
+		rest = append(rest, m)
 	}
 	if !named {
 		return "", nil, refusedCall("invalid_arguments", "/publisher", "publisher must be the name of a publisher, as find_publishers gives it")
 	}
 	var compact bytes.Buffer
-	if err := json.Compact(&compact, append(rest, '}')); err != nil {
+	if err := json.Compact(&compact, jcs.AppendMembers(nil, rest)); err != nil {
 		return "", nil, refusedCall("invalid_arguments", "", "arguments cannot be read")
 	}
 	return slug, compact.Bytes(), nil
