@@ -145,13 +145,5 @@ func joinMembers(members []jcs.Member) jcs.Raw {
 	if len(members) == 0 {
 		return nil
 	}
-	out := []byte{'{'}
-	for i, m := range members {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(jcs.AppendString(out, m.Name), ':')
-		out = append(out, m.Value...)
-	}
-	return append(out, '}')
+	return jcs.AppendMembers(nil, members)
 }
