@@ -79,7 +79,7 @@ func checkText(s string) string {
 // enum reads or writes one word of a closed vocabulary.
 func enum[T ~string](c *codec, name string, v *T, words []T, p presence) {
 	s := string(*v)
-	c.str(name, &s, p, wordsSchema(words), wordCheck(words))
+	c.str(name, &s, p, wordsSchema(c, words), wordCheck(words))
 	*v = T(s)
 }
 
@@ -92,7 +92,11 @@ func wordCheck[T ~string](words []T) func(string) string {
 	}
 }
 
-func wordsSchema[T ~string](words []T) string {
+// wordsSchema is the schema of one word, where one is described.
+func wordsSchema[T ~string](c *codec, words []T) string {
+	if c.mode != describing {
+		return ""
+	}
 	dst := []byte(`{"enum":[`)
 	for i, w := range words {
 		if i > 0 {
@@ -112,7 +116,7 @@ func (c *codec) texts(name string, v *[]string, p presence) {
 }
 
 func enums[T ~string](c *codec, name string, v *[]T, words []T, p presence) {
-	strs(c, name, v, p, wordsSchema(words), wordCheck(words))
+	strs(c, name, v, p, wordsSchema(c, words), wordCheck(words))
 }
 
 // strs reads or writes a list of strings. A list that was read is not nil, so that absence stays visible.
@@ -164,8 +168,8 @@ func strs[T ~string](c *codec, name string, v *[]T, p presence, schema string, c
 
 // items splits a JSON array.
 func (c *codec) items(name string, raw jcs.Raw, least, most int) ([]jcs.Raw, bool) {
-	var items []jcs.Raw
-	if len(raw) == 0 || raw[0] != '[' || jcs.Decode(raw, &items) != nil {
+	items, err := jcs.Elements(raw)
+	if err != nil {
 		c.fail(name, "not a list")
 		return nil, false
 	}
@@ -414,7 +418,7 @@ func (c *codec) object(name string, v *jcs.Raw) {
 func (c *codec) statuses(name string, v *map[string]IdentityStatus) {
 	switch c.mode {
 	case describing:
-		c.describe(name, `{"type":"object","maxProperties":`+strconv.Itoa(MaxList)+`,"additionalProperties":`+wordsSchema(idents)+`}`, required)
+		c.describe(name, `{"type":"object","maxProperties":`+strconv.Itoa(MaxList)+`,"additionalProperties":`+wordsSchema(c, idents)+`}`, required)
 	case reading:
 		raw, ok := c.take(name, required)
 		if !ok {
