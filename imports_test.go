@@ -31,7 +31,7 @@ var (
 	factsAll    = []string{"facts", "facts/describe", "facts/dataset", "facts/importer", "facts/factshttp", "facts/factscheck"}
 	businessAll = []string{"business", "business/answer", "business/answer/language", "business/coverage", "business/hours", "business/bundle", "business/bizhttp", "business/bizcheck"}
 	gidpCore    = []string{"gidp", "gidp/wire", "gidp/interest", "gidp/session"}
-	gidpAll     = []string{"gidp", "gidp/wire", "gidp/interest", "gidp/session", "gidp/profile", "gidp/provider", "gidp/httpsig", "gidp/mandate", "gidp/gidpa2a", "gidp/providerhttp", "gidp/gidpcheck", "gidp/lab"}
+	gidpAll     = []string{"gidp", "gidp/wire", "gidp/interest", "gidp/session", "gidp/profile", "gidp/provider", "gidp/httpsig", "gidp/mandate", "gidp/attestation", "gidp/gidpa2a", "gidp/providerhttp", "gidp/gidpcheck", "gidp/lab"}
 	inner       = []string{"internal/app", "internal/agent", "internal/agent/...", "internal/vault", "internal/labout", "internal/proof", "internal/proof/...", "internal/buildinfo", "internal/keyfile", "internal/config"}
 	adapters    = []string{"internal/store/...", "internal/mcpserve", "internal/web"}
 )
@@ -86,9 +86,10 @@ var table = map[string]pkg{
 	"gidp/provider": {imports: join(values, []string{"gidp", "gidp/wire"}), pure: true},
 	// httpsig and mandate are what a peer signs: requests, and the authority behind them.
 	"gidp/httpsig":      {imports: values, pure: true},
+	"gidp/attestation":  {imports: join(values, []string{"gidp"}), pure: true},
 	"gidp/mandate":      {imports: join(values, []string{"gidp", "gidp/httpsig"}), pure: true},
 	"gidp/gidpa2a":      {imports: join(foundations, gidpCore, []string{"gidp/profile", "gidp/httpsig", "gidp/mandate"}), third: []string{"github.com/a2aproject/a2a-go"}},
-	"gidp/providerhttp": {imports: join(foundations, []string{"gidp", "gidp/wire", "gidp/profile", "gidp/provider", "gidp/httpsig"})},
+	"gidp/providerhttp": {imports: join(foundations, []string{"gidp", "gidp/wire", "gidp/profile", "gidp/provider", "gidp/httpsig", "gidp/attestation"})},
 	"gidp/gidpcheck":    {imports: join(foundations, gidpCore, []string{"gidp/profile", "gidp/provider", "gidp/providerhttp", "gidp/httpsig", "gidp/mandate", "gidp/gidpa2a"})},
 	// lab measures; what writes files and pictures stands above it.
 	"gidp/lab": {imports: join(values, gidpCore, []string{"gidp/profile", "gidp/provider"}), pure: true},
@@ -101,7 +102,7 @@ var table = map[string]pkg{
 	"internal/proof": {imports: foundations, third: []string{"github.com/miekg/dns", "golang.org/x/net"}},
 	"internal/app":   {imports: join(foundations, factsAll, businessAll, gidpAll, []string{"internal/keyfile", "internal/proof"})},
 	// vault holds the private values of principals and the keys they are sealed with.
-	"internal/vault": {imports: join(foundations, gidpCore, []string{"gidp/profile", "gidp/mandate", "internal/keyfile"})},
+	"internal/vault": {imports: join(foundations, gidpCore, []string{"gidp/profile", "gidp/mandate", "gidp/attestation", "internal/keyfile"})},
 	"internal/agent": {imports: join(foundations, gidpAll, []string{"internal/app", "internal/vault", "internal/keyfile", "internal/agent/durable"})},
 	// durable is what an agent keeps, apart from it so that a store knows nothing of what is done with it.
 	"internal/agent/durable": {imports: []string{"gidp"}},

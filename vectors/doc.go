@@ -65,6 +65,15 @@
 // unavailable stands for an answer that is no 200, a timeout or a failure of TLS, net_refused for an address that the
 // reader's network policy refuses).
 //
+// # data/gidp-attestations.jsonl
+//
+// name, class, attestation (the text that was shown: <jwt>~<kb-jwt>), issuer (the public key of the issuer that is
+// believed, a JWK), session, provider, key and peer (where it has to be shown: session_id or the origin of a provider,
+// the thumbprint of the key of the side that shows it, and when that is the responder of a session the thumbprint of the
+// initiator's key; "" for none), at (the reader's clock). The classes other than valid are the codes of package
+// gidp/attestation: malformed, property, key, signature, time, binding. Where several fit, the first in the order of that
+// package is the one to report.
+//
 // # Keys
 //
 // Private keys: the test key of RFC 8037 appendix A, whose private half is printed there, and keys made from one
