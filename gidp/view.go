@@ -12,6 +12,7 @@ type View struct {
 	Profile     *Profile
 	Attributes  map[string]Attribute // held keys and decoys; dependency lists under their reserved keys
 	Required    []string             // minimum claims of the interest beside those of the profile
+	Excluding   []string             // keys on which a claim of this side rules out what the interest excludes; an initiator does not qualify before one stands on each (§19.1)
 	Contingency Contingency
 }
 

@@ -20,6 +20,7 @@ var rules = []report.Rule{
 	{ID: "GI-VALIDITY", Title: "an interest ends", Section: "§9"},
 	{ID: "GI-BUDGET", Title: "a budget is for an attribute that has no partition", Section: "sec. 7.6"},
 	{ID: "GI-DECOY", Title: "declined does not tell which keys exist", Section: "sec. 7.7"},
+	{ID: "GI-EXCLUDES", Title: "what is excluded is asked about before a lead", Section: "§19.1"},
 	{ID: "GI-PROJECTION", Title: "a derivative is listed, generalised and not an identity", Section: "§10.4"},
 }
 
@@ -31,6 +32,7 @@ func (i *Interest) Check(p *gidp.Profile) *report.Report {
 	c.authority()
 	c.validity()
 	c.decoys()
+	c.excludes()
 	c.derivatives()
 	switch {
 	case c.r.Failed():
@@ -189,8 +191,9 @@ func (c *checker) derivatives() {
 		_, known := members[member]
 		_, held := c.i.held(d.From)
 		switch {
-		case !known:
-			c.fail("GI-PROJECTION", place, "A projection has no such member.", "Use categories, domains or geographies.")
+		case !known && !retrievable(c.p, member, d):
+			c.fail("GI-PROJECTION", place, "A projection has no such member, and the profile no attribute of labels that could stand beside it.",
+				"Use categories, domains or geographies, or a key of the profile that is derived from itself.")
 		case !held:
 			c.fail("GI-PROJECTION", place, "The attribute it is derived from is not held.", "Name a held attribute.")
 		case c.p.Identifying(d.From):

@@ -56,7 +56,7 @@ type Policy struct {
 	Entries     map[string]gidp.Entry // the dependency lists under their reserved keys
 	Networks    []string              // the trust domains that the surface network means
 	Decoys      []string              // keys that are not held and are answered as never
-	Derivatives map[string]Derivative // by projection member: categories, domains, geographies
+	Derivatives map[string]Derivative // by projection member, categories, domains or geographies, or by a key that stands beside it under its own name
 	Conditions  map[string]Condition
 }
 

@@ -1,7 +1,10 @@
 package interest
 
 import (
+	"bytes"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -29,6 +32,7 @@ const (
 	Expire    Change = "expire"
 	Revoke    Change = "revoke"
 	Supersede Change = "supersede"
+	Continue  Change = "continue" // supersede, and sessions go on under the new version
 )
 
 // Duty is what a change obliges to, in the order in which it is done (K11).
@@ -74,8 +78,34 @@ func (i *Interest) Next(from State, c Change, now time.Time) (State, []Duty, err
 		return Revoked, duties(from, leave), nil
 	case c == Supersede && (from == Active || from == Suspended || from == Draft):
 		return Superseded, duties(from, leave), nil
+	case c == Continue && from == Active:
+		return Superseded, []Duty{WithdrawProjections}, nil
 	}
 	return from, nil, ErrNoTransition
+}
+
+// ErrOther says that no session can go on under a version.
+var ErrOther = errors.New("a session was opened for one profile, action and object of one principal, and goes on under a version with the same")
+
+// Continues refuses a version under which the sessions of an earlier one cannot go on.
+func (i *Interest) Continues(old *Interest) error {
+	if i.Profile != old.Profile || i.Wants.Action != old.Wants.Action || i.Wants.Object != old.Wants.Object || i.PrincipalRef != old.PrincipalRef {
+		return ErrOther
+	}
+	return nil
+}
+
+// Changed lists the keys behind which another version has another value, a value where there was none, none any more, or the same in other places, in order.
+func (i *Interest) Changed(old *Interest) []string {
+	var out []string
+	for _, key := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(i.keys(), old.keys())))) {
+		a, held := i.Value(key)
+		b, also := old.Value(key)
+		if held != also || !bytes.Equal(a, b) || !maps.Equal(i.Placements[key], old.Placements[key]) {
+			out = append(out, key)
+		}
+	}
+	return out
 }
 
 // duties of leaving a state: only what is active has projections and sessions.

@@ -49,19 +49,33 @@ func (i *Interest) Project(p *gidp.Profile, to Projection, approved bool) (*wire
 
 // projected is one member: the labels of its key if they may appear, else those of its derivative.
 func (i *Interest) projected(p *gidp.Profile, member, domain string) []string {
-	anybody := gidp.Counterparty{}
-	if domain != "" {
-		anybody.Member = []string{domain}
-	}
-	fits := func(c gidp.Class, key string) bool {
-		return !c.Never && c.Gate == gidp.Ungated && (c.Surface >= gidp.Discovery || c.Surface == gidp.Network && domain != "" && i.member(key, anybody))
-	}
 	key := members[member]
-	if labels := i.labels(key); !p.Identifying(key) && fits(i.Policy.Entries[key].For(anybody), key) && len(labels) > 0 {
+	if labels := i.labels(key); !p.Identifying(key) && i.fits(i.Policy.Entries[key].For(anybodyIn(domain)), key, domain) && len(labels) > 0 {
 		return bounded(labels)
 	}
 	d, ok := i.Policy.Derivatives[member]
-	if !ok || p.Identifying(d.From) || !fits(d.Class, d.From) || i.Policy.Entries[d.From].For(anybody).Never {
+	if !ok {
+		return nil
+	}
+	return i.derived(p, d, domain)
+}
+
+// anybodyIn is a counterparty of whom nothing is known but its trust domain; "" for none.
+func anybodyIn(domain string) gidp.Counterparty {
+	if domain == "" {
+		return gidp.Counterparty{}
+	}
+	return gidp.Counterparty{Member: []string{domain}}
+}
+
+// fits reports whether a class lets an attribute appear at a provider (P-14).
+func (i *Interest) fits(c gidp.Class, key, domain string) bool {
+	return !c.Never && c.Gate == gidp.Ungated && (c.Surface >= gidp.Discovery || c.Surface == gidp.Network && domain != "" && i.member(key, anybodyIn(domain)))
+}
+
+// derived are the labels of a derivative. Those of a key without a tree stand for themselves, where the derivative lists them.
+func (i *Interest) derived(p *gidp.Profile, d Derivative, domain string) []string {
+	if p.Identifying(d.From) || !i.fits(d.Class, d.From, domain) || i.Policy.Entries[d.From].For(anybodyIn(domain)).Never {
 		return nil
 	}
 	k := p.Keys[d.From]
@@ -71,13 +85,42 @@ func (i *Interest) projected(p *gidp.Profile, member, domain string) []string {
 	}
 	var out []string
 	for _, label := range i.labels(d.From) {
-		node, ok := tree.Generalise(label, d.Cut)
+		node, ok := label, true
+		if k.Tree != nil || len(i.Placements[d.From]) > 0 {
+			node, ok = tree.Generalise(label, d.Cut)
+		}
 		if !ok || !slices.Contains(d.Cut, node) {
 			return nil // a label that the cut does not cover would appear as it is
 		}
 		out = append(out, node)
 	}
 	return bounded(out)
+}
+
+// Retrieval derives the retrieval attributes that go beside a projection or a query (sec. 12), by key: those that the policy lists as a derivative under their own name, generalised to the
+// labels it lists, to a provider inside a trust domain or, with "", to any. nil when there are none. Reading: 0.1 names no retrieval attribute of a profile, so an attribute is one where the
+// Principal says so, and is left out where the provider has none of its name.
+func (i *Interest) Retrieval(p *gidp.Profile, domain string) map[string][]string {
+	var out map[string][]string
+	for name, d := range i.Policy.Derivatives {
+		if _, member := members[name]; member || !retrievable(p, name, d) {
+			continue
+		}
+		if labels := i.derived(p, d, domain); len(labels) > 0 {
+			if out == nil {
+				out = map[string][]string{}
+			}
+			out[name] = labels
+		}
+	}
+	return out
+}
+
+// retrievable reports whether a derivative makes a retrieval attribute: a key of labels of the profile, under its own name.
+func retrievable(p *gidp.Profile, name string, d Derivative) bool {
+	k, known := p.Keys[name]
+	_, reserved := gidp.Reserved(name)
+	return known && d.From == name && k.Partition == nil && !k.Sensitive && !reserved && !p.Identifying(name) && name != "category" && name != "domain" && name != "geography"
 }
 
 func (i *Interest) labels(key string) []string {

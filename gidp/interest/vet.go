@@ -2,6 +2,7 @@ package interest
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"sayso/gidp"
@@ -9,13 +10,16 @@ import (
 )
 
 // Vet refuses claims that would tell the peer an own private value (§14.3, C-44). What the policy lets this peer have on request may be told. An attribute with
-// a partition is asked about by its cell boundaries; any other by values that are not the own one, nor an element of it, nor a range collapsed on it. The
-// error names the claim by its place and never says why in terms of the value.
+// a partition is asked about by its cell boundaries; any other by values that are not the own one, nor an element of it, nor a range collapsed on it. Nor does a claim
+// name a class that is excluded: its answer would count for somebody who is ruled out. The error names the claim by its place and never says why in terms of the value.
 func (i *Interest) Vet(p *gidp.Profile, to Towards, claims []wire.Claim) error {
 	v := i.View(p, to)
 	for n, c := range claims {
-		if i.tells(p, &v, to, c) {
+		switch {
+		case i.tells(p, &v, to, c):
 			return fmt.Errorf("claim %d on %.60q would tell a value of your own: ask by a class that contains it", n+1, c.Key)
+		case i.admits(p, to, c):
+			return fmt.Errorf("claim %d on %.60q would be compatible with what you exclude: ask for other classes", n+1, c.Key)
 		}
 	}
 	return nil
@@ -53,26 +57,34 @@ func (i *Interest) names(v *gidp.View, to Towards, key string, c wire.Claim) boo
 
 // Asks proposes one claim for each key that the profile and the interest share and that may be asked, minimum claims first (sec. 12). A partitioned key is
 // asked by its cells, an open one by its value, a label by its node on the cut. A claim on a dependency list is resolved against the peer's list of that name (sec. 14), so
-// the peer is asked whether it provides each thing that this side requires, and whether it requires any that this side provides.
+// the peer is asked whether it provides each thing that this side requires, and whether it requires any that this side provides. What is excluded is asked about as
+// the classes that are not (§19.1), where no other claim on the key says so: such a key is one of gidp.View.Excluding.
 func (i *Interest) Asks(p *gidp.Profile, to Towards) []wire.Claim {
 	v := i.View(p, to)
-	var out []wire.Claim
+	excluded, _ := i.excluded(p, to)
+	first := func(key string) bool { return slices.Contains(p.Minimum, key) || len(excluded[key]) > 0 }
 	keys := slices.Clone(p.Minimum)
-	var rest []string
-	for key := range p.Keys {
-		if !slices.Contains(keys, key) {
-			rest = append(rest, key)
-		}
-	}
-	slices.Sort(rest)
-	for _, key := range slices.Concat(keys, rest) {
-		for _, c := range i.asks(&v, key) {
-			if i.Vet(p, to, []wire.Claim{c}) == nil && len(out) < wire.MaxClaims {
-				out = append(out, c)
+	for _, most := range []bool{true, false} {
+		for _, key := range slices.Sorted(maps.Keys(p.Keys)) {
+			if first(key) == most && !slices.Contains(keys, key) {
+				keys = append(keys, key)
 			}
 		}
 	}
-	return out
+	var out []wire.Claim
+	for _, key := range keys {
+		claims := i.vetted(p, to, i.asks(&v, key))
+		if classes := excluded[key]; len(claims) == 0 && len(classes) > 0 {
+			claims = i.vetted(p, to, []wire.Claim{rest(key, p.Keys[key], classes)})
+		}
+		out = append(out, claims...)
+	}
+	return out[:min(len(out), wire.MaxClaims)]
+}
+
+// vetted are the claims that may be asked.
+func (i *Interest) vetted(p *gidp.Profile, to Towards, claims []wire.Claim) []wire.Claim {
+	return slices.DeleteFunc(claims, func(c wire.Claim) bool { return i.Vet(p, to, []wire.Claim{c}) != nil })
 }
 
 // asks are the claims on one key.

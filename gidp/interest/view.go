@@ -1,6 +1,7 @@
 package interest
 
 import (
+	"maps"
 	"slices"
 
 	"sayso/gidp"
@@ -32,6 +33,10 @@ func (i *Interest) View(p *gidp.Profile, to Towards) gidp.View {
 		a := gidp.Attribute{Class: class, Held: true, Member: i.member(key, to.Peer), Reciprocal: condition.Reciprocal, Verify: condition.Verify}
 		a.Holding = i.holding(p, key, a, to)
 		v.Attributes[key] = a
+	}
+	if len(i.Excludes) > 0 {
+		classes, _ := i.excluded(p, to)
+		v.Excluding = slices.Sorted(maps.Keys(classes))
 	}
 	if len(i.ConditionalOn) > 0 {
 		a := v.Attributes[gidp.ConditionalOn]

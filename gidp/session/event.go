@@ -127,6 +127,14 @@ type Show struct{ References []string }
 // Leave tells that the interest is no longer ACTIVE and the session does not go on (S-63).
 type Leave struct{}
 
+// CarryOn tells that another version of the interest has taken its place and the session goes on under it (sec. 11). What was asked keeps its answer, and every later row is
+// decided by the version in force. Changed lists the keys of the peer's questions and of own consents that another value stands behind now. An initiator that probes does not
+// qualify from then on before it has asked again, or says by Done that there is nothing to ask.
+type CarryOn struct {
+	Changed []string
+	Done    bool
+}
+
 // Tick lets time pass.
 type Tick struct{}
 
@@ -151,6 +159,7 @@ func (Hang) event()          {}
 func (Decide) event()        {}
 func (Show) event()          {}
 func (Leave) event()         {}
+func (CarryOn) event()       {}
 func (Tick) event()          {}
 func (Receive) event()       {}
 

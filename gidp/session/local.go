@@ -68,7 +68,7 @@ func (r *run) ask(e AskClaims) *Refusal {
 		ask.Claims = append(ask.Claims, c.ID)
 		r.st.Props = append(r.st.Props, Proposition{Side: Ours, ID: c.ID, Key: c.Key, Digest: digest(c), Supersedes: slices.Clone(c.Supersedes)})
 	}
-	r.st.AsksOut = append(r.st.AsksOut, ask)
+	r.st.AsksOut, r.st.Renews = append(r.st.AsksOut, ask), false
 	r.send(&wire.CompatibilityRequest{Head: r.head(ask.Deadline), RequestID: id, Claims: claims, AllowedResults: wire.AllResults()}, "S-10")
 	return nil
 }
@@ -250,5 +250,36 @@ func (r *run) leave() *Refusal {
 		r.answerSlot(r.st.Recv, verdict{status: wire.Refused, row: "S-63"})
 	}
 	r.closeWith(wire.ReasonUnspecified, "", "S-63")
+	return nil
+}
+
+// carryOn goes on under another version of the interest. An answer that was computed from another value is not repeated from memory: it might no longer be true (§15.5). A
+// consent to a key was given for the value that stood behind it.
+func (r *run) carryOn(e CarryOn) *Refusal {
+	v := &r.env.View
+	switch {
+	case r.st.Phase == None || r.st.Phase == Closed:
+		return local("S-63", "there is no open session")
+	case v.Profile == nil || v.Profile.ID != r.st.Profile:
+		return local("S-63", "a session goes on under its own profile")
+	}
+	changed := func(key string) bool { return slices.Contains(e.Changed, key) }
+	for i := range r.st.Props {
+		p := &r.st.Props[i]
+		if p.Side == Theirs && (changed(p.Key) || slices.ContainsFunc(v.Profile.Predicates[p.Key].Args, changed)) {
+			p.Evaluated = false
+		}
+	}
+	grants := []Grant{}
+	for _, g := range r.st.Grants {
+		if g.By == Ours && (g.Action == wire.ActDisclose || g.Action == wire.ActIdentity) {
+			if g.Scope = slices.DeleteFunc(slices.Clone(g.Scope), changed); len(g.Scope) == 0 {
+				continue
+			}
+		}
+		grants = append(grants, g)
+	}
+	r.st.Grants = grants
+	r.st.Renews = r.st.Role == Initiator && r.st.Phase == Probing && !e.Done
 	return nil
 }

@@ -359,6 +359,9 @@ func (r *run) receiveOpportunity(o *wire.Opportunity) *Refusal {
 // matches compares an Opportunity with the own view (sec. 10.2).
 func (r *run) matches(o *wire.Opportunity) bool {
 	own := r.opportunity()
+	if own.CompatibleDimensions+len(own.OpenConditions) != own.EvaluatedDimensions { // an own question was answered otherwise, and the peer counts it (I4)
+		return false
+	}
 	if o.EvaluatedDimensions != own.EvaluatedDimensions || o.CompatibleDimensions != own.CompatibleDimensions ||
 		!slices.Equal(set(o.OpenConditions), own.OpenConditions) || !covers(o.ContingentOn, r.st.Stated) {
 		return false

@@ -3,9 +3,8 @@ package session
 import (
 	"crypto/sha256"
 	"fmt"
-	"os"
 	"slices"
-	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,546 +13,493 @@ import (
 	"sayso/jcs"
 )
 
-// The search walks every interleaving of two production sessions with a first-in-first-out link in each direction. What the evaluator and the Principals say is
-// left open: each possible answer is a branch.
+// The search walks every interleaving of two production sessions with a first-in-first-out link in each direction, or of one production session and a peer that
+// sends whatever it likes. What the evaluator and the Principals say is left open: each possible answer is a branch. So is the time: each side notices on its
+// own when a deadline passes, which includes all orders in which two sides with one clock may notice.
+//
+// # The reduction
+//
+// A side owns its state, its budget and its clock; it takes from its own link and puts onto the other. So steps of different sides commute: whatever one side
+// puts behind the head of a link changes neither that head nor what else the receiver may do. While something waits for a side, whatever that side may do, it
+// may do whether or not the other one moves first; and to come to rest it has to move. Therefore a path from a node to a node at rest can be reordered, without
+// changing what any side sees, so that its first step is of a side for which something waits, and the search follows only that side. At rest it follows both.
+//
+// By induction over its length every path to rest is walked in one order. Every path can be extended to rest, since answers end: no answer is answered by a
+// request. So no node at rest is lost, and no step of a side either, and every rule looks at one step of one side or at a node at rest.
+// [TestReductionLosesNothing] compares both searches.
 
 // node is one state of the whole: both views, what is under way, and what may still be done.
 type node struct {
-	side  [2]State
+	side  [2]*State
 	link  [2][]parcel // link[i] leads to side i
 	left  [2]budget
-	clock int64
-	trail *step
-	actor int    // who moved last
-	event string // what it did: a received type, or "local"
+	clock [2]int8 // index into the model's times
+	trail *trail
 }
 
-// parcel is an object under way with its bytes, which are part of the key of a node.
+type hash = [16]byte
+
+// parcel is an object under way and the digest of its bytes, which is part of the key of a node.
 type parcel struct {
-	o    wire.Object
-	data string
+	o   wire.Object
+	sum hash
 }
 
 // budget is what a side may still do.
-type budget struct{ Asks, Disclosures, Consents, Handoffs, Leaves int8 }
+type budget struct{ Opens, Asks, Disclosures, Consents, Handoffs, Leaves, Copies, Letters, Versions int8 }
 
-// step is how a node was reached, for the message of a failure.
-type step struct {
-	what string
-	from *step
+// trail is how a node was reached, for the message of a failure.
+type trail struct {
+	side int
+	what []string
+	from *trail
 }
 
-func (s *step) String() string {
+func (s *trail) String() string {
 	if s == nil {
 		return ""
 	}
-	return s.from.String() + "\n  " + s.what
+	return fmt.Sprintf("%s\n  %d %s", s.from, s.side, strings.Join(s.what, " "))
 }
 
 // model is one configuration of the search.
 type model struct {
-	name    string
-	cfg     Config
-	budget  budget
-	results []wire.Result
-	refresh bool
-	expiry  bool // one jump of the clock beyond the life of a question
-	max     int  // nodes; 0: all
+	name       string
+	cfg        Config
+	budget     [2]budget
+	results    []wire.Result     // what an evaluator may say
+	probe      []gidp.Permission // to a question; nil: yes
+	permit     []gidp.Permission // to a disclosure or consent; nil: all three
+	held       [2]map[string]gidp.Attribute
+	attributes []string // whose values are asked for
+	consents   []AskConsent
+	ends       []Event // how a side may leave
+	refresh    bool
+	inactive   bool    // an interest may have left ACTIVE when an object arrives
+	times      []int64 // seconds since the start at which a clock may stand, the first 0
+	opening    bool    // from before the SessionOpen
+	phase      Phase   // where both sides start, after the SessionAccept where it is not said
+	hostile    *int    // the side that is no production session
+	whole      bool    // without the reduction
+	exact      bool    // nodes are told apart by everything in them
+	keep       bool    // findings.seen
+	step       stepper
 }
 
-// findings are counts of nodes of a kind, and the trail of the first.
+// stepper is Step, or Step with a mistake.
+type stepper func(Env, State, Event) (State, []Message, []Effect, error)
+
+// edge is one step of one side.
+type edge struct {
+	m        *model
+	from, to *node
+	side     int
+	view     gidp.View
+	ev       Event
+	event    string // the type of what was received, or the name of what this side did
+	out      []Message
+	effects  []Effect
+	refusal  error
+	encoding error // of what was sent
+}
+
+func (e *edge) states() (a, b *State) { return e.from.side[e.side], e.to.side[e.side] }
+
+// findings are what a search has seen.
 type findings struct {
 	nodes, steps int
-	complete     bool
-	mismatch     int // an Opportunity of an honest initiator was refused by an honest responder
-	split        int // at rest, one side has qualified and the other probes
-	stuck        int // at rest, both views satisfy the entry conditions, and nothing leads on
-	broken       []string
-	trails       map[string]*step
-	rows         map[string]int // rows of the table that were taken
+	counts       map[string]int // mismatch and late (see mistaken); at rest: split, stuck, and spent, which is stuck after all refreshes that a session has (C-06)
+	broken       map[string]int // by rule
+	trails       map[string]string
+	rows         map[string]int  // of the table, that were taken
+	seen         map[hash]bool   // steps of a side and nodes at rest; nil: not kept
+	shapes       map[string]bool // the same without names
 }
 
-var epoch = time.Unix(1_900_000_000, 0)
-
-func searchView(authority gidp.Authority) gidp.View {
-	return gidp.View{Active: true, Authority: authority, Profile: &gidp.Profile{ID: "core"}, Attributes: map[string]gidp.Attribute{
-		"a": {Held: true, Class: gidp.Class{Surface: gidp.InSession}},
-	}}
+func newFindings() *findings {
+	return &findings{counts: map[string]int{}, broken: map[string]int{}, trails: map[string]string{}, rows: map[string]int{}}
 }
 
-// allowed is the authority where nothing is refused.
-func allowed() gidp.Authority {
-	return gidp.Authority{gidp.Observe: gidp.Yes, gidp.Search: gidp.Yes, gidp.PublishProjection: gidp.Yes, gidp.Probe: gidp.Yes, gidp.Disclose: gidp.Yes, gidp.Introduce: gidp.Yes}
-}
-
-func with(level gidp.Level, p gidp.Permission) gidp.Authority {
-	a := allowed()
-	a[level] = p
-	return a
-}
-
-// start is two sides after SessionAccept.
-func (m *model) start(t *testing.T) node {
-	env := Env{Now: epoch, Config: m.cfg, View: searchView(allowed())}
-	a, out, _, err := Step(env, State{}, Open{SessionID: "s", Self: "i", Purpose: "p"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, out, _, err := Step(env, State{}, Receive{Object: out[0].Object, Self: "j"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, _, _, err = Step(env, a, Receive{Object: out[0].Object})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return node{side: [2]State{a, b}, left: [2]budget{m.budget, m.budget}}
-}
-
-// key identifies a node.
-func (n *node) key(t *testing.T) [16]byte {
-	buf := make([]byte, 0, 4096)
-	var err error
-	for i := range n.side {
-		if buf, err = n.side[i].Append(buf); err != nil {
-			t.Fatal(err)
-		}
-		for _, p := range n.link[i] {
-			buf = append(append(buf, '|'), p.data...)
-		}
-		buf = fmt.Appendf(buf, "%v", n.left[i])
-	}
-	sum := sha256.Sum256(fmt.Appendf(buf, "@%d", n.clock))
-	return [16]byte(sum[:16])
-}
-
-// take plays an event of a side and returns the node it leads to; ok is false when the side refuses.
-func (m *model) take(t *testing.T, n *node, i int, view gidp.View, ev Event, what string) (node, bool) {
-	env := Env{Now: epoch.Add(time.Duration(n.clock) * time.Second), Config: m.cfg, View: view}
-	st, out, _, err := Step(env, n.side[i], ev)
-	if err != nil {
-		return node{}, false
-	}
-	next := *n
-	next.side[i] = st
-	next.actor, next.event = i, "local"
-	if r, ok := ev.(Receive); ok {
-		next.event = string(r.Object.Type())
-	}
-	to := 1 - i
-	next.link[to] = slices.Clone(n.link[to])
-	for _, msg := range out {
-		if d, ok := msg.Object.(*wire.DisclosureResponse); ok && msg.Release != "" {
-			d.Value = jcs.Raw("1")
-		}
-		data, err := wire.Encode(msg.Object)
-		if err != nil {
-			t.Fatalf("%s: %v", what, err)
-		}
-		next.link[to] = append(next.link[to], parcel{msg.Object, string(data)})
-	}
-	next.trail = &step{what, n.trail}
-	return next, true
-}
-
-// deliver plays the oldest object of a link, once for each thing the receiver may say to it.
-func (m *model) deliver(t *testing.T, n *node, i int, visit func(node, *node)) {
-	o := n.link[i][0].o
-	rest := *n
-	rest.link[i] = n.link[i][1:]
-	play := func(view gidp.View, ev Receive, what string) {
-		what = fmt.Sprintf("%d receives %s %s", i, o.Type(), what)
-		next, ok := m.take(t, &rest, i, view, ev, what)
-		if !ok { // an operational outcome: the object is gone and nothing has changed
-			next = rest
-			next.trail = &step{what + ": refused", n.trail}
-			next.actor, next.event = i, "refused"
-		}
-		visit(next, n)
-	}
-	switch ask := o.(type) {
-	case *wire.CompatibilityRequest:
-		results := m.results
-		if r, ok := n.side[i].Remember(ask.Claims[0]); ok {
-			results = []wire.Result{r}
-		}
-		for _, r := range results {
-			play(searchView(allowed()), Receive{Object: o, Answers: []gidp.Answer{{Result: r, Row: "V7"}}}, string(r))
-		}
-	case *wire.DisclosureRequest:
-		for _, p := range []gidp.Permission{gidp.Yes, gidp.No, gidp.Approval} {
-			play(searchView(with(gidp.Disclose, p)), Receive{Object: o}, fmt.Sprint(p))
-		}
-	case *wire.ConsentRequest:
-		for _, p := range []gidp.Permission{gidp.Yes, gidp.No, gidp.Approval} {
-			play(searchView(with(gidp.Introduce, p)), Receive{Object: o}, fmt.Sprint(p))
-		}
-	default:
-		play(searchView(allowed()), Receive{Object: o}, "")
+func (f *findings) count(kind string, n *node) {
+	f.counts[kind]++
+	if f.trails[kind] == "" {
+		f.trails[kind] = n.trail.String()
 	}
 }
 
-// act plays what a side may do on its own.
-func (m *model) act(t *testing.T, n *node, i int, visit func(node, *node)) {
-	st := &n.side[i]
-	try := func(spend func(*budget) *int8, ev Event, what string) bool {
-		if spend != nil && *spend(&n.left[i]) == 0 {
-			return false
-		}
-		next, ok := m.take(t, n, i, searchView(allowed()), ev, fmt.Sprintf("%d %s", i, what))
-		if ok {
-			if spend != nil {
-				*spend(&next.left[i])--
-			}
-			visit(next, n)
-		}
-		return ok
-	}
-	asks := func(b *budget) *int8 { return &b.Asks }
-	claim := wire.Claim{Key: fmt.Sprintf("k%d%d", i, n.left[i].Asks), Operator: wire.OpEquals, Value: jcs.Raw(`"v"`)}
-	try(asks, AskClaims{Claims: []wire.Claim{claim}}, "asks "+claim.Key)
-	for _, p := range st.Props {
-		if p.Side == Ours && !p.Withdrawn {
-			again := claim
-			again.Supersedes = []string{p.ID}
-			try(asks, AskClaims{Claims: []wire.Claim{again}}, "supersedes "+p.ID)
-		}
-	}
-	try(func(b *budget) *int8 { return &b.Disclosures }, AskDisclosure{Attribute: "a"}, "asks for a value")
-	if st.Phase == Probing {
-		try(func(b *budget) *int8 { return &b.Consents }, AskConsent{Action: wire.ActDisclose, Scope: []string{"a"}}, "asks for consent to a value")
-	}
-	try(func(b *budget) *int8 { return &b.Consents }, AskConsent{Action: wire.ActHandoff, Scope: []string{"urn:t"}}, "asks for a hand-over")
-	try(func(b *budget) *int8 { return &b.Handoffs }, HandOff{Target: wire.Target{Kind: wire.TargetProtocol, ProtocolRef: "urn:t"}}, "hands over")
-	try(func(b *budget) *int8 { return &b.Leaves }, Leave{}, "leaves")
-	if st.Recv.Provisional == wire.Pending {
-		try(nil, Decide{Ref: st.Recv.ID, Granted: true}, "approves")
-		try(nil, Decide{Ref: st.Recv.ID}, "declines")
-	}
-	if m.refresh {
-		m.tryRefresh(t, n, i, visit)
+func (f *findings) breaks(rule, text string, n *node) {
+	f.broken[rule]++
+	if f.trails[rule] == "" {
+		f.trails[rule] = text + n.trail.String()
 	}
 }
 
-// tryRefresh repeats the first answered claim of a side.
-func (m *model) tryRefresh(t *testing.T, n *node, i int, visit func(node, *node)) bool {
-	for _, p := range n.side[i].Props {
-		if p.Side != Ours || p.Withdrawn || p.Result == "" {
-			continue
-		}
-		c := wire.Claim{Key: p.Key, Operator: wire.OpEquals, Value: jcs.Raw(`"v"`)}
-		if next, ok := m.take(t, n, i, searchView(allowed()), Refresh{Claim: c}, fmt.Sprintf("%d refreshes", i)); ok {
-			visit(next, n)
-			return true
-		}
-		return false
-	}
-	return false
-}
-
-// run walks the model.
-func (m *model) run(t *testing.T) findings {
-	f := findings{trails: map[string]*step{}, rows: map[string]int{}, complete: true}
-	seen := map[[16]byte]bool{}
-	first := m.start(t)
-	stack := []node{first}
-	seen[first.key(t)] = true
-	visit := func(next node, from *node) {
-		f.steps++
-		m.judge(&f, from, &next)
-		k := next.key(t)
-		if seen[k] {
-			return
-		}
-		if m.max > 0 && len(seen) >= m.max {
-			f.complete = false
-			return
-		}
-		seen[k] = true
-		stack = append(stack, next)
-	}
-	for len(stack) > 0 {
-		n := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		m.atRest(t, &f, &n)
-		for i := range 2 {
-			if len(n.link[i]) > 0 {
-				m.deliver(t, &n, i, visit)
-			}
-			m.act(t, &n, i, visit)
-		}
-		if m.expiry && n.clock == 0 {
-			m.jump(t, &n, visit)
+// add joins the findings of two walkers.
+func (f *findings) add(g *findings) {
+	f.steps += g.steps
+	for _, pair := range [][2]map[string]int{{f.counts, g.counts}, {f.broken, g.broken}, {f.rows, g.rows}} {
+		for k, n := range pair[1] {
+			pair[0][k] += n
 		}
 	}
-	f.nodes = len(seen)
-	return f
-}
-
-// jump moves the clock beyond the life of a question; both sides notice, in either order.
-func (m *model) jump(t *testing.T, n *node, visit func(node, *node)) {
-	later := *n
-	later.clock = int64(20 * time.Minute / time.Second)
-	for i := range 2 {
-		next, ok := m.take(t, &later, i, searchView(allowed()), Tick{}, fmt.Sprintf("%d ticks", i))
-		if !ok {
-			t.Fatal("a tick was refused")
-		}
-		visit(next, n)
+	if g.seen != nil {
+		f.seen, f.shapes = g.seen, g.shapes // of one walker
 	}
-}
-
-// judge holds what must be true of every step.
-func (m *model) judge(f *findings, from, to *node) {
-	wrong := func(format string, args ...any) {
-		f.broken = append(f.broken, fmt.Sprintf(format, args...)+to.trail.String())
-	}
-	if to.event != "local" && to.event != "refused" && m.cfg.literal == 0 {
-		a, b := &from.side[to.actor], &to.side[to.actor]
-		sent := to.link[1-to.actor]
-		row := string(b.Phase) + ":"
-		for _, p := range sent[len(from.link[1-to.actor]):] {
-			row += " " + string(p.o.Type())
-		}
-		if at := string(a.Phase) + " " + to.event; !slices.Contains(table[at], row) {
-			wrong("side %d: %s leads to %q, which is not in the table", to.actor, at, row)
-		} else if f.rows != nil {
-			f.rows[at+" -> "+row]++
-		}
-	}
-	for i := range 2 {
-		a, b := &from.side[i], &to.side[i]
-		if a.Phase == Closed && b.Phase != Closed {
-			wrong("side %d came back from CLOSED", i)
-		}
-		if a.Phase != b.Phase && !slices.Contains(transitions[a.Phase], b.Phase) && m.cfg.literal == 0 {
-			wrong("side %d went from %s to %s", i, a.Phase, b.Phase)
-		}
-		if b.contradicted() && b.Phase != Closed {
-			wrong("side %d goes on over a contradiction", i)
-		}
-		for j, p := range a.Props {
-			if q := b.Props[j]; p.Result != "" && q.Result != p.Result {
-				wrong("side %d changed the result of %s", i, p.ID)
-			}
-		}
-		if b.Phase == HandedOff && a.Phase != HandedOff {
-			if _, ok := b.granted(Theirs, wire.ActHandoff, "urn:t"); !ok {
-				wrong("side %d handed over without consent", i)
-			}
-		}
-		sent := to.link[1-i]
-		for _, p := range sent[min(len(sent), len(from.link[1-i])):] {
-			switch o := p.o.(type) {
-			case *wire.Opportunity:
-				if m.cfg.literal == 0 && !satisfied(b) {
-					wrong("side %d qualified though an entry condition does not hold", i)
-				}
-				if a.Phase != Probing || !b.Emitted || a.Emitted || a.Role != Initiator {
-					wrong("side %d sent an Opportunity", i)
-				}
-			case *wire.CompatibilityResponse:
-				if o.SessionStatus == wire.StatusPotential && a.Phase == Probing && m.cfg.literal == 0 && !satisfied(b) {
-					wrong("side %d reports an entry condition that does not hold", i)
-				}
-			case *wire.SessionClose:
-				if o.Reason == wire.ReasonUnspecified && a.Role == Responder && a.Phase == Probing && to.left == from.left {
-					f.mismatch++
-					f.trails["mismatch"] = to.trail
-				}
-			}
-			if a.Phase == Closed {
-				wrong("side %d spoke after it closed", i)
-			}
-		}
-	}
-}
-
-// satisfied is E1 to E6 of sec. 5.2, written apart from the step function (I4).
-func satisfied(s *State) bool {
-	definite := false
-	for _, p := range s.Props {
-		if p.Withdrawn {
-			continue
-		}
-		if p.Result != wire.Compatible && p.Result != wire.Conditionally {
-			return false
-		}
-		definite = definite || p.Result == wire.Compatible
-	}
-	return definite && len(s.Requires) == 0 && s.Sent.Kind == SlotEmpty && s.Recv.Kind == SlotEmpty && len(s.AsksOut)+len(s.AsksIn) == 0
-}
-
-// table is §17.2 with its readings, written apart from the step function: what a received object may lead to in each phase, as the next phase and the objects
-// sent. What is not in it has no effect.
-var table = map[string][]string{
-	"PROBING CompatibilityRequest":    {"PROBING: CompatibilityResponse", "CLOSED: CompatibilityResponse SessionClose", "QUALIFIED: CompatibilityResponse Opportunity"},
-	"QUALIFIED CompatibilityRequest":  {"QUALIFIED: CompatibilityResponse", "CLOSED: CompatibilityResponse SessionClose"},
-	"CONSENTED CompatibilityRequest":  {"CONSENTED: CompatibilityResponse", "CLOSED: CompatibilityResponse SessionClose"},
-	"PROBING CompatibilityResponse":   {"PROBING:", "CLOSED: SessionClose", "QUALIFIED: Opportunity"},
-	"QUALIFIED CompatibilityResponse": {"QUALIFIED:", "CLOSED: SessionClose"},
-	"CONSENTED CompatibilityResponse": {"CONSENTED:", "CLOSED: SessionClose"},
-	"PROBING DisclosureRequest":       {"PROBING: DisclosureResponse"},
-	"QUALIFIED DisclosureRequest":     {"QUALIFIED: DisclosureResponse"},
-	"CONSENTED DisclosureRequest":     {"CONSENTED: DisclosureResponse"},
-	"PROBING DisclosureResponse":      {"PROBING:", "QUALIFIED: Opportunity"},
-	"QUALIFIED DisclosureResponse":    {"QUALIFIED:"},
-	"CONSENTED DisclosureResponse":    {"CONSENTED:"},
-	"PROBING ConsentRequest":          {"PROBING: ConsentResponse"},
-	"QUALIFIED ConsentRequest":        {"QUALIFIED: ConsentResponse", "CONSENTED: ConsentResponse"},
-	"CONSENTED ConsentRequest":        {"CONSENTED: ConsentResponse"},
-	"PROBING ConsentResponse":         {"PROBING:", "QUALIFIED: Opportunity"},
-	"QUALIFIED ConsentResponse":       {"QUALIFIED:", "CONSENTED:"},
-	"CONSENTED ConsentResponse":       {"CONSENTED:"},
-	"PROBING Opportunity":             {"QUALIFIED:", "CLOSED: SessionClose"},
-	"QUALIFIED Handoff":               {"CLOSED: SessionClose"},
-	"CONSENTED Handoff":               {"CLOSED: SessionClose"},
-	"HANDED_OFF Handoff":              {"CLOSED: SessionClose"},
-	"PROBING SessionClose":            {"CLOSED:"},
-	"QUALIFIED SessionClose":          {"CLOSED:"},
-	"CONSENTED SessionClose":          {"CLOSED:"},
-	"HANDED_OFF SessionClose":         {"CLOSED:"},
-	"CLOSED SessionClose":             {"CLOSED:"},
-}
-
-// transitions are the phases that may follow each phase in one step (§17.2).
-var transitions = map[Phase][]Phase{
-	Probing:   {Qualified, Closed},
-	Qualified: {Consented, HandedOff, Closed},
-	Consented: {HandedOff, Closed},
-	HandedOff: {Closed},
-}
-
-// atRest looks at a node where nothing is under way.
-func (m *model) atRest(t *testing.T, f *findings, n *node) {
-	if len(n.link[0])+len(n.link[1]) > 0 {
-		return
-	}
-	a, b := &n.side[0], &n.side[1]
-	if (a.Phase == Closed) != (b.Phase == Closed) {
-		f.broken = append(f.broken, "one side is closed, and the other waits"+n.trail.String())
-	}
-	if a.Phase.active() && b.Phase.active() && a.Phase.qualified() != b.Phase.qualified() {
-		f.split++
-		f.trails["split"] = n.trail
-	}
-	env := Env{Now: epoch.Add(time.Duration(n.clock) * time.Second), Config: m.cfg, View: searchView(allowed())}
-	ra, rb := &run{env: env, now: env.Now.Unix(), st: *a}, &run{env: env, now: env.Now.Unix(), st: *b}
-	asked := slices.ContainsFunc(a.Props, func(p Proposition) bool { return p.Side == Ours && p.Result != "" && !p.Withdrawn })
-	if a.Phase == Probing && b.Phase == Probing && asked && ra.entry() && rb.entry() {
-		if !m.refresh || !m.tryRefresh(t, n, 0, func(node, *node) {}) {
-			f.stuck++
-			f.trails["stuck"] = n.trail
-		}
-	}
-}
-
-// small is the model of one claim and one disclosure on each side.
-func small(name string, literal mutant, refresh bool) *model {
-	cfg := Defaults("core")
-	cfg.literal = literal
-	cfg.RefreshWait = 0
-	return &model{name: name, cfg: cfg, budget: budget{Asks: 1, Disclosures: 1}, results: []wire.Result{wire.Compatible, wire.Unknown}, refresh: refresh}
-}
-
-// What the readings C-01, C-05 and C-06 are for: without each of them two honest sides fail in one way, with all of them in none.
-func TestEveryInterleaving(t *testing.T) {
-	limit := 0
-	if raceEnabled {
-		limit = 3_000
-	}
-	questions := small("unanswered claims ignored", ignoreUnanswered, true)
-	questions.budget = budget{Asks: 2}
-	blocked := small("unanswered claims block", 0, true)
-	blocked.budget = budget{Asks: 2}
-	expired := small("expired claims block", 0, true)
-	expired.budget, expired.expiry = budget{Asks: 1}, true
-	for _, c := range []struct {
-		model      *model
-		seen, none []string
-	}{
-		{questions, []string{"mismatch"}, nil},
-		{blocked, nil, []string{"mismatch", "split", "stuck"}},
-		{expired, nil, []string{"mismatch", "split", "stuck"}},
-		{small("literal rows under a pending slot", literalPending, false), []string{"split", "stuck"}, []string{"mismatch"}},
-		{small("phase under a pending slot", 0, false), []string{"stuck"}, []string{"mismatch", "split"}},
-		{small("as built", 0, true), nil, []string{"mismatch", "split", "stuck"}},
-	} {
-		c.model.max = limit
-		f := c.model.run(t)
-		t.Log(c.model.name, f)
-		if len(f.broken) > 0 {
-			t.Fatalf("%s: %d steps break a rule, the first: %s", c.model.name, len(f.broken), f.broken[0])
-		}
-		counts := map[string]int{"mismatch": f.mismatch, "split": f.split, "stuck": f.stuck}
-		for _, kind := range c.none {
-			if counts[kind] > 0 {
-				t.Errorf("%s: %s: %s", c.model.name, kind, f.trails[kind])
-			}
-		}
-		for _, kind := range c.seen {
-			if counts[kind] == 0 && f.complete {
-				t.Errorf("%s: no %s is found, so the search sees nothing", c.model.name, kind)
-			}
+	for k, text := range g.trails {
+		if f.trails[k] == "" {
+			f.trails[k] = text
 		}
 	}
 }
 
 // String is the line of a run.
-func (f findings) String() string {
-	return fmt.Sprintf("%d nodes %d steps complete=%v mismatch=%d split=%d stuck=%d", f.nodes, f.steps, f.complete, f.mismatch, f.split, f.stuck)
+func (f *findings) String() string {
+	n := f.counts
+	return fmt.Sprintf("%d nodes, %d steps, mismatch=%d split=%d stuck=%d late=%d spent=%d", f.nodes, f.steps, n["mismatch"], n["split"], n["stuck"],
+		n["late"], n["spent"])
 }
 
-// searchNodes bounds the models that are too large to walk to the end with every change. SAYSO_GIDP_SEARCH is the bound of a longer run, 0 for none.
-func searchNodes() int {
-	if n, err := strconv.Atoi(os.Getenv("SAYSO_GIDP_SEARCH")); err == nil {
+var epoch = time.Unix(1_900_000_000, 0)
+
+func (m *model) now(n *node, i int) time.Time {
+	if len(m.times) == 0 {
+		return epoch
+	}
+	return epoch.Add(time.Duration(m.times[n.clock[i]]) * time.Second)
+}
+
+// proper reports two production sessions over links that bring each object once and in time.
+func (m *model) proper() bool {
+	return m.hostile == nil && len(m.times) == 0 && m.budget[0].Copies+m.budget[1].Copies == 0
+}
+
+// start is two sides before the SessionOpen, or in the phase of the model.
+func (m *model) start(t *testing.T) *node {
+	n := &node{side: [2]*State{{}, {}}, left: m.budget}
+	if m.opening {
 		return n
 	}
-	if raceEnabled {
-		return 2_000
+	var play func(i int, ev Event)
+	play = func(i int, ev Event) {
+		st, out, _, err := Step(Env{Now: epoch, Config: m.cfg, View: m.view(i, allowed())}, *n.side[i], ev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.side[i] = &st
+		for _, msg := range out {
+			play(1-i, Receive{Object: msg.Object, Self: "j", Answers: answers(1, wire.Compatible)})
+		}
 	}
-	return 10_000
+	play(0, Open{SessionID: "s", Self: "i", Purpose: "p"})
+	if m.phase != None {
+		play(0, AskClaims{Claims: []wire.Claim{{Key: "before", Operator: wire.OpEquals, Value: jcs.Raw(`"v"`)}}})
+	}
+	if m.phase == Consented {
+		play(0, consentHandoff)
+		play(1, consentHandoff)
+	}
+	return n
 }
 
-// The same with consents, hand-overs, deadlines and interests that leave ACTIVE, as far as the bound reaches.
-func TestInterleavingsToTheEnd(t *testing.T) {
-	cfg := Defaults("core")
-	cfg.RefreshWait = 0
-	taken := map[string]bool{}
-	for _, m := range []*model{
-		{name: "contradictions after qualification", cfg: cfg, budget: budget{Asks: 2}, results: []wire.Result{wire.Compatible, wire.Incompatible}, refresh: true},
-		{name: "values after qualification", cfg: cfg, budget: budget{Asks: 1, Disclosures: 1}, results: []wire.Result{wire.Compatible}, refresh: true},
-		{name: "questions after consent", cfg: cfg, budget: budget{Asks: 1, Consents: 1}, results: []wire.Result{wire.Compatible, wire.Incompatible}, refresh: true},
-		{name: "two claims and a disclosure", cfg: cfg, budget: budget{Asks: 2, Disclosures: 1}, results: []wire.Result{wire.Compatible, wire.Unknown, wire.Incompatible}, refresh: true},
-		{name: "to the hand-over", cfg: cfg, budget: budget{Asks: 1, Consents: 1, Handoffs: 1}, results: []wire.Result{wire.Compatible, wire.Conditionally}, refresh: true},
-		{name: "deadlines", cfg: cfg, budget: budget{Asks: 2, Leaves: 1}, results: []wire.Result{wire.Compatible, wire.Unknown}, refresh: true, expiry: true},
-		{name: "everything, one of each", cfg: cfg, budget: budget{Asks: 1, Disclosures: 1, Consents: 1, Handoffs: 1, Leaves: 1}, results: []wire.Result{wire.Compatible, wire.Incompatible}, refresh: true},
-	} {
-		m.max = searchNodes()
-		f := m.run(t)
-		for row := range f.rows {
-			taken[row] = true
+func sum(data []byte) hash {
+	s := sha256.Sum256(data)
+	return hash(s[:16])
+}
+
+// key identifies a node by everything in it.
+func (n *node) key() hash {
+	buf := make([]byte, 0, 2048)
+	for i := range n.side {
+		buf = appendState(buf, n.side[i])
+		l := n.left[i]
+		buf = append(buf, byte(l.Opens), byte(l.Asks), byte(l.Disclosures), byte(l.Consents), byte(l.Handoffs), byte(l.Leaves), byte(l.Copies),
+			byte(l.Letters), byte(l.Versions),
+			byte(n.clock[i]), byte(len(n.link[i])))
+		for _, p := range n.link[i] {
+			buf = append(buf, p.sum[:]...)
 		}
-		t.Log(m.name, f)
-		if len(f.broken) > 0 {
-			t.Fatalf("%s: %d steps break a rule, the first: %s", m.name, len(f.broken), f.broken[0])
+	}
+	return sum(buf)
+}
+
+// key is what tells nodes apart in this model.
+func (m *model) key(n *node) hash {
+	if m.exact {
+		return n.key()
+	}
+	return canonical(n)
+}
+
+// take plays an event of a side in the node at, which is the node from without what the event used up, and judges the step. A refused local event is no step,
+// and take is false.
+func (w *walker) take(from *node, at *node, i int, v gidp.View, ev Event, spend func(*budget), what ...string) bool {
+	m := w.m
+	env := Env{Now: m.now(at, i), Config: m.cfg, View: v}
+	next := *at
+	r, received := ev.(Receive)
+	st, out, effects, err := m.step(env, *at.side[i], ev)
+	e := &edge{m: m, from: from, to: &next, side: i, view: v, ev: ev, out: out, effects: effects, refusal: err}
+	if refusal, ok := err.(*Refusal); ok {
+		w.f.rows[refusal.Row]++
+	}
+	switch {
+	case err != nil && !received:
+		return false
+	case err != nil: // an operational outcome: the object is gone and nothing has changed
+		what = append(what, "refused:", err.Error())
+	}
+	if received {
+		e.event = string(r.Object.Type())
+	} else {
+		e.event = strings.TrimPrefix(fmt.Sprintf("%T", ev), "session.")
+	}
+	next.side[i] = &st
+	if spend != nil {
+		spend(&next.left[i])
+	}
+	next.trail = &trail{i, what, from.trail}
+	to := 1 - i
+	next.link[to] = slices.Clip(next.link[to])
+	for _, msg := range out {
+		if d, ok := msg.Object.(*wire.DisclosureResponse); ok && msg.Release != "" {
+			d.Value = jcs.Raw("1")
 		}
-		for kind, n := range map[string]int{"mismatch": f.mismatch, "split": f.split, "stuck": f.stuck} {
-			if n > 0 {
-				t.Errorf("%s: %s: %s", m.name, kind, f.trails[kind])
+		if m.hostile == nil { // a hostile peer may know everything, and what it was sent changes nothing
+			next.link[to] = append(next.link[to], parcel{o: msg.Object})
+		}
+	}
+	w.f.steps++
+	if m.exact || m.hostile != nil {
+		e.encode(next.link[to][len(at.link[to]):])
+	}
+	if w.s.fresh(m.key(&next)) {
+		w.next = append(w.next, &next)
+		if !m.exact && m.hostile == nil { // what leads to a node that is known has sent nothing new
+			e.encode(nil)
+		}
+	}
+	w.judge(e)
+	return true
+}
+
+// encode writes what a step sent, and notes the digests of the bytes where they are needed.
+func (e *edge) encode(under []parcel) {
+	for i, msg := range e.out {
+		data, err := wire.Encode(msg.Object)
+		if err != nil {
+			e.encoding = err
+		}
+		if i < len(under) {
+			under[i].sum = sum(data)
+		}
+	}
+}
+
+// follow plays whatever may happen next.
+func (w *walker) follow(n *node) {
+	m := w.m
+	rest := len(n.link[0])+len(n.link[1]) == 0
+	if rest {
+		w.atRest(n)
+	}
+	for i := range 2 {
+		if m.hostile != nil && *m.hostile == i {
+			continue
+		}
+		waits := len(n.link[i]) > 0
+		if !waits && !rest && !m.whole {
+			continue
+		}
+		if waits {
+			w.deliver(n, i)
+		}
+		w.act(n, i)
+		if m.hostile != nil && n.left[1-i].Letters > 0 {
+			w.letters(n, i)
+		}
+		if waits && !m.whole {
+			return
+		}
+	}
+}
+
+// deliver plays the oldest object of a link, and, where the link may bring an object twice, leaves it there.
+func (w *walker) deliver(n *node, i int) {
+	rest := *n
+	rest.link[i] = n.link[i][1:]
+	w.receive(n, &rest, i, n.link[i][0].o, "")
+	if n.left[i].Copies > 0 {
+		again := *n
+		again.left[i].Copies--
+		w.receive(n, &again, i, n.link[i][0].o, "and will again")
+	}
+}
+
+// receive plays an object once for each thing the receiver may say to it.
+func (w *walker) receive(n, rest *node, i int, o wire.Object, how string) {
+	m := w.m
+	play := func(v gidp.View, ev Receive, what string) {
+		ev.Object = o
+		w.take(n, rest, i, v, ev, nil, "receives", string(o.Type()), how, what)
+	}
+	switch o := o.(type) {
+	case *wire.SessionOpen:
+		play(m.view(i, allowed()), Receive{Self: "j"}, "")
+		play(m.view(i, allowed()), Receive{Self: "j", Unroutable: true}, "unroutable")
+		play(m.view(i, allowed()), Receive{Self: "j", Unwelcome: true}, "unwelcome")
+		play(m.view(i, allowed()), Receive{Self: "j", Version: true}, "of another version")
+		play(m.view(i, with(gidp.Probe, gidp.No)), Receive{Self: "j"}, "no")
+		return
+	case *wire.CompatibilityRequest:
+		results := m.results
+		if r, ok := n.side[i].Remember(o.Claims[0]); ok {
+			results = []wire.Result{r}
+		}
+		for _, p := range m.asked() {
+			if p != gidp.Yes {
+				play(m.view(i, with(gidp.Probe, p)), Receive{}, permission(p))
+				continue
+			}
+			for _, r := range results {
+				play(m.view(i, allowed()), Receive{Answers: answers(len(o.Claims), r)}, string(r))
+			}
+		}
+	case *wire.DisclosureRequest:
+		for _, p := range m.permitted() {
+			play(m.view(i, with(gidp.Disclose, p)), Receive{}, permission(p))
+		}
+	case *wire.ConsentRequest:
+		level := gidp.Introduce
+		if o.Action == wire.ActDisclose {
+			level = gidp.Disclose
+		}
+		for _, p := range m.permitted() {
+			play(m.view(i, with(level, p)), Receive{}, permission(p))
+		}
+	case *wire.Handoff:
+		play(m.view(i, allowed()), Receive{}, "")
+		play(m.view(i, with(gidp.Introduce, gidp.No)), Receive{}, "no")
+	default:
+		play(m.view(i, allowed()), Receive{}, "")
+	}
+	if m.inactive {
+		v := m.view(i, allowed())
+		v.Active = false
+		play(v, Receive{}, "inactive")
+	}
+}
+
+func permission(p gidp.Permission) string {
+	return map[gidp.Permission]string{gidp.Yes: "yes", gidp.No: "no", gidp.Approval: "approval"}[p]
+}
+
+func (m *model) asked() []gidp.Permission {
+	if m.probe == nil {
+		return []gidp.Permission{gidp.Yes}
+	}
+	return m.probe
+}
+
+func (m *model) permitted() []gidp.Permission {
+	if m.permit == nil {
+		return []gidp.Permission{gidp.Yes, gidp.No, gidp.Approval}
+	}
+	return m.permit
+}
+
+func answers(n int, r wire.Result) []gidp.Answer {
+	return slices.Repeat([]gidp.Answer{{Result: r, Row: "V7"}}, n)
+}
+
+// act plays what a side may do on its own.
+func (w *walker) act(n *node, i int) {
+	m, st, left := w.m, n.side[i], &n.left[i]
+	try := func(ev Event, spend func(*budget), what ...string) bool {
+		return w.take(n, n, i, m.view(i, allowed()), ev, spend, what...)
+	}
+	if left.Opens > 0 {
+		try(Open{SessionID: "s", Self: "i", Purpose: "p"}, func(b *budget) { b.Opens-- }, "opens")
+	}
+	if st.Phase == None || st.Phase == Closed {
+		return
+	}
+	if left.Asks > 0 {
+		spend := func(b *budget) { b.Asks-- }
+		claim := wire.Claim{Key: "k" + string('0'+rune(i)) + string('0'+rune(left.Asks)), Operator: wire.OpEquals, Value: jcs.Raw(`"v"`)}
+		try(AskClaims{Claims: []wire.Claim{claim}}, spend, "asks", claim.Key)
+		for _, p := range st.Props {
+			if p.Side == Ours && !p.Withdrawn {
+				again := claim
+				again.Supersedes = []string{p.ID}
+				try(AskClaims{Claims: []wire.Claim{again}}, spend, "supersedes", p.ID)
 			}
 		}
 	}
-	rows := 0
-	for at, list := range table {
-		for _, row := range list {
-			if rows++; !taken[at+" -> "+row] {
-				t.Logf("not taken: %s -> %s", at, row)
+	if left.Disclosures > 0 {
+		for _, key := range m.attributes {
+			try(AskDisclosure{Attribute: key}, func(b *budget) { b.Disclosures-- }, "asks for the value of", key)
+		}
+	}
+	if left.Consents > 0 {
+		for _, c := range m.consents {
+			if c.Action != wire.ActDisclose || st.Phase == Probing {
+				try(c, func(b *budget) { b.Consents-- }, "asks for consent to", string(c.Action))
 			}
 		}
 	}
-	t.Logf("%d of %d rows of the table are taken", len(taken), rows)
-	if len(taken) < rows*2/3 && !raceEnabled {
-		t.Error("the search walks too little of the table")
+	if left.Handoffs > 0 {
+		try(HandOff{Target: wire.Target{Kind: wire.TargetProtocol, ProtocolRef: "urn:t"}}, func(b *budget) { b.Handoffs-- }, "hands over")
 	}
+	if left.Leaves > 0 {
+		for _, ev := range m.ends {
+			try(ev, func(b *budget) { b.Leaves-- }, "leaves")
+		}
+	}
+	if left.Versions > 0 {
+		ev := CarryOn{Changed: []string{openKey, gatedKey}}
+		for _, p := range st.Props {
+			if p.Side == Theirs {
+				ev.Changed = append(ev.Changed, p.Key)
+			}
+		}
+		try(ev, func(b *budget) { b.Versions-- }, "goes on under another version")
+	}
+	switch st.Recv.Provisional {
+	case wire.Pending:
+		try(Decide{Ref: st.Recv.ID, Granted: true}, nil, "approves")
+		try(Decide{Ref: st.Recv.ID}, nil, "declines")
+		for _, level := range []gidp.Level{gidp.Disclose, gidp.Introduce} { // what was permitted when it was asked may not be when it is decided
+			w.take(n, n, i, m.view(i, with(level, gidp.No)), Decide{Ref: st.Recv.ID, Granted: true}, nil, "approves too late")
+		}
+	case wire.GrantedIfVerified:
+		try(Show{References: []string{"credential"}}, nil, "is shown a credential")
+	}
+	for _, held := range st.AsksIn {
+		try(Decide{Ref: held.ID}, nil, "declines to answer")
+		w.take(n, n, i, m.view(i, with(gidp.Probe, gidp.No)), Decide{Ref: held.ID, Granted: true}, nil, "answers too late")
+		for _, r := range m.results {
+			try(Decide{Ref: held.ID, Granted: true, Answers: answers(len(held.Claims), r)}, nil, "approves the answer", string(r))
+		}
+	}
+	for _, ev := range m.refreshes(st) {
+		try(ev, nil, "refreshes", ev.Claim.Key)
+	}
+	if int(n.clock[i])+1 < len(m.times) {
+		later := *n
+		later.clock[i]++
+		w.take(n, &later, i, m.view(i, allowed()), Tick{}, nil, "ticks")
+	}
+}
+
+// refreshes are the repetitions of the answered claims of a side.
+func (m *model) refreshes(st *State) (list []Refresh) {
+	if m.refresh && st.Role == Initiator && st.Phase == Probing {
+		for _, p := range st.Props {
+			same := func(r Refresh) bool { return r.Claim.Key == p.Key }
+			if p.Side == Ours && !p.Withdrawn && p.Result != "" && !slices.ContainsFunc(list, same) {
+				list = append(list, Refresh{Claim: wire.Claim{Key: p.Key, Operator: wire.OpEquals, Value: jcs.Raw(`"v"`)}})
+			}
+		}
+	}
+	return list
 }

@@ -1,12 +1,10 @@
 package session
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
 	"time"
-	"unicode/utf8"
 
 	"sayso/gidp/wire"
 	"sayso/jcs"
@@ -124,101 +122,29 @@ type State struct {
 	AsksIn     []Ask          `json:"asks_in"`  // the peer's that are held
 	Props      []Proposition  `json:"props"`    // in the order in which they were asked
 	Grants     []Grant        `json:"grants"`
-	Vote       wire.Status    `json:"vote"`       // initiator: the responder's last report; responder: its own
-	Requires   []string       `json:"requires"`   // next.requires of the peer's last response
-	Stated     []string       `json:"stated"`     // contingencies ever stated by the peer; responder: its own latest list
-	Contingent []string       `json:"contingent"` // contingent_on of the Opportunity
-	Disclosed  []string       `json:"disclosed"`  // attributes that the peer has disclosed
-	Shown      []string       `json:"shown"`      // credentials that the peer has shown
-	Vetoed     bool           `json:"vetoed"`     // an own evaluation was incompatible and could not be said
+	Vote       wire.Status    `json:"vote"`            // initiator: the responder's last report; responder: its own
+	Requires   []string       `json:"requires"`        // next.requires of the peer's last response
+	Stated     []string       `json:"stated"`          // contingencies ever stated by the peer; responder: its own latest list
+	Contingent []string       `json:"contingent"`      // contingent_on of the Opportunity
+	Disclosed  []string       `json:"disclosed"`       // attributes that the peer has disclosed
+	Shown      []string       `json:"shown"`           // credentials that the peer has shown
+	Vetoed     bool           `json:"vetoed"`          // an own evaluation was incompatible and could not be said
+	Renews     bool           `json:"renews,omitzero"` // own questions are those of an earlier version, and this side does not qualify before it has asked again
 	Refreshes  int            `json:"refreshes"`
 	Refreshed  int64          `json:"refreshed"`
 	Emitted    bool           `json:"emitted"` // the Opportunity was sent or accepted
 	Reason     wire.Reason    `json:"reason"`  // why it is closed
 }
 
-// Append writes the state canonically: equal states give equal bytes. It is how a state is kept.
-func (s *State) Append(dst []byte) ([]byte, error) {
-	if slices.ContainsFunc(s.Props, func(p Proposition) bool { return !p.plain() }) {
-		return appendValue(dst, s) // which says what is wrong
-	}
-	// Almost all of a state are its propositions, and reflection takes ten times as long for them.
-	const none, name = `"props":[]`, `"props":[`
-	rest := *s
-	rest.Props = nil
-	from := len(dst)
-	dst, err := appendValue(slices.Grow(dst, 1024+192*len(s.Props)), &rest)
-	at := bytes.Index(dst[from:], []byte(none)) // in a string its quotes would be escaped
-	if err != nil || at < 0 || len(s.Props) == 0 {
-		return dst, err
-	}
-	at += from + len(name)
-	behind := bytes.Clone(dst[at:])
-	dst = dst[:at]
-	for i := range s.Props {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = s.Props[i].append(dst)
-	}
-	return append(dst, behind...), nil
-}
-
-func appendValue(dst []byte, v any) ([]byte, error) {
-	text, err := jcs.Encode(v)
-	return append(dst, text...), err
-}
-
-// plain reports whether all texts of a proposition are UTF-8.
-func (p *Proposition) plain() bool {
-	return utf8.ValidString(string(p.Side)) && utf8.ValidString(p.ID) && utf8.ValidString(p.Key) && utf8.ValidString(p.Digest) && utf8.ValidString(string(p.Result)) &&
-		!slices.ContainsFunc(p.Supersedes, func(id string) bool { return !utf8.ValidString(id) })
-}
-
-// append writes a proposition as its tags say.
-func (p *Proposition) append(dst []byte) []byte {
-	text := func(name, value string) { dst = jcs.AppendString(append(dst, name...), value) }
-	text(`{"side":`, string(p.Side))
-	text(`,"id":`, p.ID)
-	text(`,"key":`, p.Key)
-	text(`,"digest":`, p.Digest)
-	if p.Result != "" {
-		text(`,"result":`, string(p.Result))
-	}
-	for _, set := range []struct {
-		is   bool
-		text string
-	}{{p.Expired, `,"expired":true`}, {p.Withdrawn, `,"withdrawn":true`}, {p.Evaluated, `,"evaluated":true`}} {
-		if set.is {
-			dst = append(dst, set.text...)
-		}
-	}
-	for i, id := range p.Supersedes {
-		if i == 0 {
-			text(`,"supersedes":[`, id)
-		} else {
-			text(`,`, id)
-		}
-	}
-	if len(p.Supersedes) > 0 {
-		dst = append(dst, ']')
-	}
-	return append(dst, '}')
-}
-
-// Parse reads what [State.Append] wrote. Errors are those of package jcs.
-func Parse(data []byte) (State, error) {
-	var s State
-	err := jcs.DecodeKnown(data, &s)
-	return s, err
-}
+// spareProps is room for what a step asks, so that the list is not copied twice.
+const spareProps = 8
 
 // clone copies what Step may change in place.
 func (s State) clone() State {
 	s.PeerIDs = slices.Clone(s.PeerIDs)
 	s.AsksOut = slices.Clone(s.AsksOut)
 	s.AsksIn = slices.Clone(s.AsksIn)
-	s.Props = slices.Clone(s.Props)
+	s.Props = append(make([]Proposition, 0, len(s.Props)+spareProps), s.Props...)
 	s.Grants = slices.Clone(s.Grants)
 	s.Stated = slices.Clone(s.Stated)
 	s.Disclosed = slices.Clone(s.Disclosed)

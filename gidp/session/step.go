@@ -39,6 +39,8 @@ func Step(env Env, st State, ev Event) (State, []Message, []Effect, error) {
 		err = r.show(ev)
 	case Leave:
 		err = r.leave()
+	case CarryOn:
+		err = r.carryOn(ev)
 	case Tick:
 	case Receive:
 		err = r.receive(ev)
@@ -176,11 +178,11 @@ func (s *State) contradicted() bool {
 
 // entry is E1 to E6 over this view (sec. 5.2).
 func (r *run) entry() bool {
-	if r.st.Vetoed || len(r.st.Requires) > 0 || r.st.Sent.Kind != SlotEmpty || r.st.Recv.Kind != SlotEmpty {
+	if r.st.Vetoed || r.st.Renews || len(r.st.Requires) > 0 || r.st.Sent.Kind != SlotEmpty || r.st.Recv.Kind != SlotEmpty {
 		return false
 	}
 	good, definite := true, false
-	var keys []string
+	var keys, own []string
 	r.standing(func(p *Proposition) {
 		switch p.Result {
 		case wire.Compatible:
@@ -194,7 +196,9 @@ func (r *run) entry() bool {
 		default:
 			good = false
 		}
-		keys = append(keys, p.Key)
+		if keys = append(keys, p.Key); p.Side == Ours {
+			own = append(own, p.Key)
+		}
 	})
 	if !good || !definite {
 		return false
@@ -203,6 +207,9 @@ func (r *run) entry() bool {
 		if !slices.Contains(keys, key) {
 			return false
 		}
+	}
+	if r.st.Role == Initiator && !covers(own, r.env.View.Excluding) { // a responder asks nothing
+		return false
 	}
 	return r.env.Config.literal&ignoreUnanswered != 0 || len(r.st.AsksOut)+len(r.st.AsksIn) == 0
 }
