@@ -108,9 +108,9 @@ func (c *call) hello(uri string) answer {
 	return answer{call: c, hello: m}
 }
 
-// snapshot is the task as it may be seen now.
-func (h *handler) snapshot(c *call, t Task) answer {
-	shown, state, _ := t.At(h.now())
+// snapshot is the task as it may be seen at an instant.
+func (h *handler) snapshot(c *call, t Task, at time.Time) answer {
+	shown, state, _ := t.At(at)
 	task, err := h.task(shown, state)
 	if err != nil {
 		h.report("encoding", err)
@@ -157,9 +157,9 @@ func (h *handler) artifact(a Artifact) (*a2a.Artifact, error) {
 // artifactID is the number of an artifact in six digits.
 func artifactID(n int) string { return fmt.Sprintf("%06d", n) }
 
-// stream is a snapshot and then whatever is appended to the task. It pulls: there is no buffer that could overflow, and a listener that is slow is shown later.
-func (h *handler) stream(ctx context.Context, c *call, caller string, t Task) answer {
-	shown, state, next := t.At(h.now())
+// stream is a snapshot of an instant and then whatever is appended to the task. It pulls: there is no buffer that could overflow, and a listener that is slow is shown later.
+func (h *handler) stream(ctx context.Context, c *call, caller string, t Task, at time.Time) answer {
+	shown, state, next := t.At(at)
 	first, err := h.task(shown, state)
 	if err != nil {
 		h.report("encoding", err)

@@ -104,7 +104,7 @@ func NewClient(o ClientOptions) *Client {
 		c.now = time.Now
 	}
 	if c.pause == nil {
-		c.pause = pause
+		c.pause = safefetch.Pause
 	}
 	if c.random == nil {
 		c.random = rand.Reader
@@ -123,17 +123,6 @@ func NewSafeClient(f *safefetch.Client, o ClientOptions) *Client {
 		return &http.Response{StatusCode: got.Status, Header: got.Header, Body: io.NopCloser(bytes.NewReader(got.Body))}, nil
 	}
 	return NewClient(o)
-}
-
-func pause(ctx context.Context, lasting time.Duration) error {
-	t := time.NewTimer(lasting)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // Hello asks a peer whether the extension is in force, without sending anything of GIDP (sec. 3). A yes holds for a day. It is *[NotActive] when it is not, a
@@ -194,7 +183,7 @@ func (c *Client) Send(ctx context.Context, to Peer, out Outgoing) (Received, err
 		if err := c.Hello(ctx, to.Endpoint); err != nil {
 			return Received{}, err
 		}
-		m.Metadata[c.names.key] = httpsig.EncodeKey(to.Key.Public().Public)
+		m.Metadata[c.names.key] = jwk.EncodePublic(to.Key.Public().Public)
 	}
 	result, err := c.post(ctx, to.Endpoint, to.Key, methodSend, c.sending(m))
 	if err != nil {

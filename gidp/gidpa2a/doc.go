@@ -20,7 +20,8 @@
 //	URI/object    the GIDP object; canonical when a Host gets it
 //	URI/key       public JWK of the session: with a SessionOpen, and beside a SessionAccept on plain loopback
 //	URI/sig       detached JWS over the object ([SignObject])
-//	URI/evidence  evidence and credentials
+//	URI/evidence  evidence and credentials; beside a Handoff to a person or a workflow {"target_ref": "human:REF"} or {"target_ref": "workflow:REF"}, which is the
+//	              entry of the consent that covers it, so that a consent covers one kind of target
 //	URI/hint      {"poll_after_s": seconds} beside a SessionAccept
 //	URI/pad       brings an artifact to a multiple of a kibibyte; ignored
 //
@@ -48,7 +49,9 @@
 // # Time
 //
 // An artifact has an instant before which it is not shown ([Artifact], [Release]), whoever asks and however. The answer to a SessionOpen is held until the first
-// artifact is shown; nothing else is held. Streams pull from [Host]: a snapshot, then each artifact once and each change of state, a comment every 15 seconds.
+// artifact is shown. Every other reply to a message that reaches the [Host], an error too, is held to the next multiple of a tick after receipt ([Options]): committing an
+// answer takes another time than holding a question for a person, and charging a budget another than reading none. What is looked up for GetTask is what is shown,
+// so that is answered at once. Streams pull from [Host]: a snapshot, then each artifact once and each change of state, a comment every 15 seconds.
 //
 // # Errors
 //

@@ -126,7 +126,7 @@ func (m *memory) Receive(_ context.Context, in gidpa2a.Message) (gidpa2a.Task, e
 			})}}, nil
 		}
 		if m.tasks[id] == nil {
-			pub, err := httpsig.DecodeKey(in.Key)
+			pub, err := jwk.ParsePublic(in.Key)
 			if err != nil {
 				return gidpa2a.Task{}, err
 			}
@@ -538,7 +538,7 @@ func (w *world) open(binding, ref, session string, key *jwk.PrivateKey) string {
 }
 
 func (w *world) opens(ref, session string, key *jwk.PrivateKey) sent {
-	return sent{ref: ref, method: "SendMessage", key: key, message: w.message(session, "", w.opening(session), map[string]any{uri + "/key": jcs.Raw(httpsig.EncodeKey(key.Public().Public))})}
+	return sent{ref: ref, method: "SendMessage", key: key, message: w.message(session, "", w.opening(session), map[string]any{uri + "/key": jcs.Raw(jwk.EncodePublic(key.Public().Public))})}
 }
 
 // view is what the tests read of a task.

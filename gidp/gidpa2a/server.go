@@ -1,6 +1,7 @@
 package gidpa2a
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -30,7 +31,10 @@ type Options struct {
 	// Client is the address a request came from; nil: that of the connection.
 	Client func(*http.Request) netip.Addr
 	// RateLimit is how many sessions a network may open in a minute: a /24, or a /48 of IPv6. 0 counts nothing; the loopback is never counted.
-	RateLimit      int
+	RateLimit int
+	// Tick is what the reply to a message waits for: it is written at the first multiple of Tick after receipt at which the Host was done, and shows the task as it could
+	// be seen at receipt. So its time tells nothing of what the Host looked up, a refusal's neither. 0 writes at once.
+	Tick           time.Duration
 	StreamsPerTask int    // 0: 4
 	ExtensionURI   string // "": ExtensionURI
 	// Until ends streams and replies that are held, so that a server can stop; nil: they end with their request.
@@ -55,6 +59,7 @@ type handler struct {
 	report    func(category string, cause error)
 	client    func(*http.Request) netip.Addr
 	until     context.Context
+	tick      time.Duration
 
 	opens   rate
 	nonces  nonces
@@ -71,7 +76,7 @@ func NewHandler(o Options) (http.Handler, error) {
 	}
 	h := &handler{
 		host: o.Host, origin: o.Origin, authority: httpsig.Authority(origin.Scheme, origin.Host), profiles: o.Profiles, signer: o.Signer, names: namesOf(o.ExtensionURI),
-		now: o.Now, wait: o.Wait, report: o.Report, client: o.Client, until: o.Until,
+		now: o.Now, wait: o.Wait, report: o.Report, client: o.Client, until: o.Until, tick: o.Tick,
 		opens: rate{allowance: o.RateLimit}, streams: streams{each: o.StreamsPerTask},
 		rpc:  a2asrv.NewJSONRPCHandler(desk{}, a2asrv.WithTransportKeepAlive(keepAlive)),
 		rest: a2asrv.NewRESTHandler(desk{}, a2asrv.WithTransportKeepAlive(keepAlive)),
@@ -246,7 +251,7 @@ func (h *handler) send(ctx context.Context, c *call) answer {
 		if wait, ok := h.opens.take(in.Remote, c.received); !ok {
 			return c.refuse(&Refusal{Code: Limited, RetryAfter: wait})
 		}
-		key, err := httpsig.DecodeKey(m.key)
+		key, err := jwk.ParsePublic(m.key)
 		if err != nil {
 			return c.refuse(&Refusal{Code: Denied, Cause: err})
 		}
@@ -262,20 +267,30 @@ func (h *handler) send(ctx context.Context, c *call) answer {
 		}
 	}
 	task, err := h.host.Receive(ctx, in)
-	if err == nil && m.open && len(task.Artifacts) > 0 && task.Artifacts[0].Release.After(h.now()) {
-		err = h.wait(ctx, task.Artifacts[0].Release)
+	reply, at := h.now(), c.received // an answer is never in the acknowledgement of what it answers
+	if h.tick > 0 {
+		reply = Release(c.received, reply, h.tick)
+	}
+	if err == nil && m.open && len(task.Artifacts) > 0 {
+		if shown := task.Artifacts[0].Release; shown.After(reply) {
+			reply = shown
+		}
+		at = reply // an open is answered by its first artifact
+	}
+	if reply.After(h.now()) {
+		err = cmp.Or(h.wait(ctx, reply), err)
 	}
 	switch {
 	case err != nil:
 		return h.refused(c, err)
 	case c.method == methodSend:
-		return h.snapshot(c, task)
+		return h.snapshot(c, task, at)
 	case m.open:
 		if err := h.enter(c, task.ID); err != nil {
 			return h.refused(c, err)
 		}
 	}
-	return h.stream(ctx, c, in.Caller, task)
+	return h.stream(ctx, c, in.Caller, task, at)
 }
 
 // enter counts a stream of a task until the call is done.
@@ -302,10 +317,11 @@ func (h *handler) look(ctx context.Context, c *call) answer {
 	if err != nil {
 		return h.refused(c, err)
 	}
-	_, state, _ := task.At(h.now())
+	now := h.now()
+	_, state, _ := task.At(now)
 	switch {
 	case c.method == methodGet:
-		return h.snapshot(c, task)
+		return h.snapshot(c, task, now)
 	case c.method == methodCancel:
 		return c.fail(failCancel)
 	case state == Completed:
@@ -314,7 +330,7 @@ func (h *handler) look(ctx context.Context, c *call) answer {
 	if err := h.enter(c, task.ID); err != nil {
 		return h.refused(c, err)
 	}
-	return h.stream(ctx, c, caller, task)
+	return h.stream(ctx, c, caller, task, now)
 }
 
 // refused is the answer to what a Host or a guard said no to.

@@ -254,6 +254,53 @@ func TestB10HeldAskIsSlowAnswer(t *testing.T) {
 	})
 }
 
+// B-10. When a reply to a message comes tells nothing but the number of ticks: an acknowledgement, of a held ask too, never shows the answer, and a refusal is on the tick as well.
+func TestB10RepliesKeepTheTick(t *testing.T) {
+	both(t, func(t *testing.T, b string) {
+		type seen struct {
+			raw   string
+			after time.Duration
+		}
+		run := func(hold bool, work time.Duration, fail error) (r seen) {
+			w := newWorld(t, func(o *gidpa2a.Options) { o.Tick = tick })
+			w.host.hold, w.host.work = hold, work
+			key := w.key()
+			id := w.open(b, live, "s-1", key)
+			w.host.fail = func() error {
+				if fail != nil {
+					w.host.clock.advance(work)
+				}
+				return fail
+			}
+			asked := w.clock.now
+			r.raw = w.do(b, sent{ref: live, method: "SendMessage", key: key, message: w.message("s-1", id, w.ask("s-1", "r-2"), nil)}).raw
+			r.after = w.clock.now.Sub(asked)
+			w.host.fail = nil
+			if v := taskOf(t, w.do(b, sent{ref: live, method: "GetTask", task: id, key: key})); (len(v.Artifacts) == 2) != (!hold && fail == nil) {
+				t.Errorf("at the tick the task has %d artifacts", len(v.Artifacts))
+			}
+			return r
+		}
+		held := run(true, 0, nil)
+		if held.after != tick {
+			t.Errorf("a held ask is acknowledged after %v", held.after)
+		}
+		for _, work := range []time.Duration{0, 3 * time.Millisecond, tick - 1} {
+			if got := run(false, work, nil); got != held {
+				t.Errorf("%v of work: acknowledged after %v with\n%s\na held ask after %v with\n%s", work, got.after, got.raw, held.after, held.raw)
+			}
+			for _, code := range []gidpa2a.RefusalCode{gidpa2a.Invalid, gidpa2a.NotFound, gidpa2a.Limited} {
+				if got := run(false, work, &gidpa2a.Refusal{Code: code}); got.after != tick {
+					t.Errorf("%s after %v of work: refused after %v", code, work, got.after)
+				}
+			}
+		}
+		if got := run(false, tick+1, nil); got.raw != held.raw || got.after != 2*tick {
+			t.Errorf("acknowledged after %v", got.after)
+		}
+	})
+}
+
 // B-11. Whatever the reason that a reference answers to nobody, the reply is the same.
 func TestB11DeadReferencesAreOne(t *testing.T) {
 	both(t, func(t *testing.T, b string) {

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"sayso/gidp/gidpa2a"
-	"sayso/gidp/httpsig"
 	"sayso/jcs"
 	"sayso/jwk"
 	"sayso/jws"
@@ -134,7 +133,7 @@ func TestVerdicts(t *testing.T) {
 			{"without the extension", "TASK_NOT_FOUND", sent{ref: live, method: "GetTask", task: id, key: key, header: off}},
 			{"without the extension", "TASK_NOT_FOUND", sent{ref: live, method: "SubscribeToTask", task: id, key: key, header: off}},
 			{"without the extension", "TASK_NOT_FOUND", sent{ref: live, method: "SendMessage", key: key, message: w.message("s-1", id, w.ask("s-1", "r-9"), nil), header: off}},
-			{"open with a task", "INVALID_PARAMS", send(w.message("s-1", id, w.opening("s-1"), map[string]any{uri + "/key": jcs.Raw(httpsig.EncodeKey(key.Public().Public))}))},
+			{"open with a task", "INVALID_PARAMS", send(w.message("s-1", id, w.opening("s-1"), map[string]any{uri + "/key": jcs.Raw(jwk.EncodePublic(key.Public().Public))}))},
 			{"open without a key", "INVALID_PARAMS", send(w.message("s-1", "", w.opening("s-1"), nil))},
 			{"key that is none", "UNAUTHENTICATED", send(w.message("s-1", "", w.opening("s-1"), map[string]any{uri + "/key": map[string]any{"kty": "RSA"}}))},
 			{"key beside an ask", "INVALID_PARAMS", send(w.message("s-1", id, w.ask("s-1", "r-10"), map[string]any{uri + "/key": map[string]any{}}))},

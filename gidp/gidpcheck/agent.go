@@ -349,7 +349,7 @@ func (a *agentCheck) opening(profile string) (*opening, error) {
 
 // params carries the open with its key.
 func (o *opening) params() jcs.Raw {
-	return message(o.session+":SessionOpen:r-1", o.session, "", map[string]jcs.Raw{"object": o.data, "key": httpsig.EncodeKey(o.key.Public().Public)})
+	return message(o.session+":SessionOpen:r-1", o.session, "", map[string]jcs.Raw{"object": o.data, "key": jwk.EncodePublic(o.key.Public().Public)})
 }
 
 // activation is GA-HELLO, GA-EXTENSION and GA-INACTIVE.

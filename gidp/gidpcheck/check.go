@@ -111,11 +111,7 @@ type checker struct {
 
 func (c *checker) defaults(target *url.URL) {
 	if c.Fetch == nil {
-		policy := Bounds()
-		if at := safefetch.LoopbackOf(target.Scheme + "://" + target.Host); at != "" {
-			policy.Loopback = []string{at}
-		}
-		c.Fetch = safefetch.New(policy)
+		c.Fetch = safefetch.New(Bounds().WithLoopback(target.Scheme + "://" + target.Host))
 	}
 	if c.Now == nil {
 		c.Now = time.Now
@@ -124,21 +120,10 @@ func (c *checker) defaults(target *url.URL) {
 		c.Random = rand.Reader
 	}
 	if c.Pause == nil {
-		c.Pause = pause
+		c.Pause = safefetch.Pause
 	}
 	if c.Progress == nil {
 		c.Progress = func(int, int, string) {}
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 
@@ -273,5 +258,5 @@ func (s *silence) Error() string { return unanswered(s.reply) }
 
 // unanswered is the reason of what could not be looked at because nothing came back.
 func unanswered(r *reply) string {
-	return "no answer: " + strings.TrimPrefix(r.err.Error(), "safefetch: ")
+	return "no answer: " + safefetch.Reason(r.err)
 }

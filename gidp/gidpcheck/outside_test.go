@@ -18,7 +18,6 @@ import (
 
 	"sayso/gidp"
 	"sayso/gidp/gidpa2a"
-	"sayso/gidp/httpsig"
 	"sayso/gidp/interest"
 	"sayso/gidp/session"
 	"sayso/gidp/wire"
@@ -110,7 +109,7 @@ func (h *responder) Receive(_ context.Context, m gidpa2a.Message) (gidpa2a.Task,
 	if open, ok := o.(*wire.SessionOpen); ok {
 		id, unroutable = fmt.Sprintf("%x", sha256.Sum256([]byte(m.Ref+open.SessionID)))[:32], m.Ref != liveRef
 		if h.tasks[id] == nil {
-			if h.keys[m.Caller], err = httpsig.DecodeKey(m.Key); err != nil {
+			if h.keys[m.Caller], err = jwk.ParsePublic(m.Key); err != nil {
 				return gidpa2a.Task{}, err
 			}
 			w := NewWorld(Core(), holder("x"), h.make())

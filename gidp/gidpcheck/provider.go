@@ -93,7 +93,7 @@ func (p *providerCheck) note(r *reply, sent []byte, key *jwk.PrivateKey) {
 	if r.status != http.StatusCreated || jcs.Decode(r.body, &got) != nil || got.Ref == "" {
 		return
 	}
-	if bytes.Contains(sent, httpsig.EncodeKey(p.publisher.Public().Public)) {
+	if bytes.Contains(sent, jwk.EncodePublic(p.publisher.Public().Public)) {
 		key = p.publisher
 	}
 	if !slices.ContainsFunc(p.left, func(o offered) bool { return o.ref == got.Ref }) {
@@ -168,7 +168,7 @@ func (p *providerCheck) document() error {
 
 // body writes a request with the public key of a key.
 func body(key *jwk.PrivateKey, members string) []byte {
-	out := append([]byte(`{"key":`), httpsig.EncodeKey(key.Public().Public)...)
+	out := append([]byte(`{"key":`), jwk.EncodePublic(key.Public().Public)...)
 	if members != "" {
 		out = append(append(out, ','), members...)
 	}

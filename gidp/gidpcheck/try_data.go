@@ -224,17 +224,7 @@ func twelveObjects() error {
 
 // without writes an object without one of its members.
 func without(members []jcs.Member, name string) []byte {
-	out := []byte{'{'}
-	for _, m := range members {
-		if m.Name == name {
-			continue
-		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(append(jcs.AppendString(out, m.Name), ':'), m.Value...)
-	}
-	return append(out, '}')
+	return jcs.AppendMembers(nil, slices.DeleteFunc(slices.Clone(members), func(m jcs.Member) bool { return m.Name == name }))
 }
 
 // closedVocabularies is K13: no word that the protocol does not know is read where it has a vocabulary.
