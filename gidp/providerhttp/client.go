@@ -219,6 +219,9 @@ func (c *Client) call(ctx context.Context, method, at, path string, key *jwk.Pri
 			r.Header.Set(name, value)
 		}
 		r.Header.Set("Content-Type", "application/json")
+		if text := Membership(ctx); text != "" {
+			r.Header.Set(membershipHeader, text)
+		}
 		r.Body = bytes.NewReader(body)
 	}
 	resp, err := c.o.Fetch.Do(ctx, r)
@@ -275,4 +278,4 @@ func (c *Client) nonce() (string, error) {
 	return hex.EncodeToString(raw[:]), nil
 }
 
-func keyOf(key *jwk.PrivateKey) jcs.Raw { return httpsig.EncodeKey(key.Public().Public) }
+func keyOf(key *jwk.PrivateKey) jcs.Raw { return jwk.EncodePublic(key.Public().Public) }

@@ -153,9 +153,13 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 func (s *Service) authenticate(x *exchange, key jcs.Raw) error {
 	unsigned := func(err error) error {
 		detail := "the request is not signed as this protocol asks"
-		var e *httpsig.Error
-		if errors.As(err, &e) {
-			detail = e.Error()
+		var signature *httpsig.Error
+		var key *jwk.Error
+		switch {
+		case errors.As(err, &signature):
+			detail = signature.Error()
+		case errors.As(err, &key):
+			detail = "key: " + key.Detail
 		}
 		return &provider.Error{Code: CodeUnsigned, Detail: detail + "; sign it for the authority of the origin that the information document names"}
 	}
@@ -164,14 +168,15 @@ func (s *Service) authenticate(x *exchange, key jcs.Raw) error {
 	if err != nil {
 		return unsigned(err)
 	}
-	pub, err := httpsig.DecodeKey(key)
+	pub, err := jwk.ParsePublic(key)
 	if err != nil {
 		return unsigned(err)
 	}
 	if err := signature.Verify(m, pub, x.now, window); err != nil {
 		return unsigned(err)
 	}
-	thumb, err := jwk.DecodeBase64URL(jwk.Thumbprint(pub))
+	name := jwk.Thumbprint(pub)
+	thumb, err := jwk.DecodeBase64URL(name)
 	if err != nil {
 		return err
 	}
@@ -179,7 +184,7 @@ func (s *Service) authenticate(x *exchange, key jcs.Raw) error {
 	if s.shut(x.caller.Addr, x.now) {
 		return refuse(provider.CodeBanned, "shut out for abuse")
 	}
-	tier, ok := s.o.Tier(x.r)
+	tier, ok := s.tier(x, name)
 	if !ok {
 		return refuse(CodeMembers, "this provider serves the members of its trust domain")
 	}

@@ -2,6 +2,7 @@ package providerhttp
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"sayso/gidp"
 	"sayso/gidp/httpsig"
 	"sayso/gidp/profile"
 	"sayso/gidp/provider"
@@ -34,15 +36,18 @@ type Options struct {
 	// Address is the client's address, for quotas and bans; nil: the peer of the connection.
 	Address func(r *http.Request) netip.Addr
 	// Tier is the quota class of a caller, from a membership that the surroundings have checked; false refuses it. nil: everybody has "".
-	Tier         func(r *http.Request) (string, bool)
-	Tiers        map[string]provider.Limits // by quota class; nil: provider.DefaultLimits for ""
-	Latency      time.Duration              // published withdrawal latency; 0: 60 s; at least four times Poll
-	Poll         time.Duration              // of the feed; 0: 250 ms
-	MinimumSet   int                        // P-9; see provider.Config
-	Capacity     int                        // projections; 0: 2^20
-	TrustDomain  string                     // "": open to all
-	LogRetention time.Duration              // how long the operator keeps the log, as published; 0: 7 days
-	Log          *slog.Logger               // counts and faults; nil drops them
+	Tier  func(r *http.Request) (string, bool)
+	Tiers map[string]provider.Limits // by quota class; nil: provider.DefaultLimits for "", or for [MemberTier] where there are MemberIssuers
+	// MemberIssuers attest who is a member of TrustDomain. Where there are any and Tier is nil, a caller with a membership has the quota class [MemberTier]; one without has "", or is
+	// refused when Tiers has no such class.
+	MemberIssuers []ed25519.PublicKey
+	Latency       time.Duration // published withdrawal latency; 0: 60 s; at least four times Poll
+	Poll          time.Duration // of the feed; 0: 250 ms
+	MinimumSet    int           // P-9; see provider.Config
+	Capacity      int           // projections; 0: 2^20
+	TrustDomain   string        // "": open to all
+	LogRetention  time.Duration // how long the operator keeps the log, as published; 0: 7 days
+	Log           *slog.Logger  // counts and faults; nil drops them
 }
 
 const (
@@ -102,7 +107,7 @@ func New(ctx context.Context, o Options) (*Service, error) {
 	}
 	dimensions, relations := retrieval(o.Profiles)
 	s.index, err = provider.New(provider.Config{
-		Dimensions: dimensions, Relations: relations, Secret: secret, Random: o.Random, Tiers: o.Tiers, Latency: o.Latency, Replica: true, Capacity: o.Capacity,
+		Dimensions: dimensions, Relations: relations, Secret: secret, Random: o.Random, Tiers: memberTiers(o), Latency: o.Latency, Replica: true, Capacity: o.Capacity,
 		MinimumSet: o.MinimumSet, TrustDomain: o.TrustDomain, Private: s.loopback,
 	}, nil)
 	if err != nil {
@@ -130,6 +135,9 @@ func prepare(o Options) (*Service, error) {
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.Scheme+"://"+u.Host != o.Origin {
 		return nil, errors.New("the origin of a provider is scheme://host[:port]")
 	}
+	if len(o.MemberIssuers) > 0 && o.TrustDomain == "" {
+		return nil, errors.New("a provider whose members are attested is inside a trust domain")
+	}
 	s := &Service{
 		authority: httpsig.Authority(u.Scheme, u.Host), loopback: safefetch.LoopbackOf(o.Origin) != "",
 		lookups: make(chan struct{}, maxLookups), keys: map[provider.Thumbprint]bool{},
@@ -155,9 +163,6 @@ func prepare(o Options) (*Service, error) {
 	if o.Address == nil {
 		o.Address = peer
 	}
-	if o.Tier == nil {
-		o.Tier = func(*http.Request) (string, bool) { return "", true }
-	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -175,7 +180,11 @@ func peer(r *http.Request) netip.Addr {
 	return a.Addr()
 }
 
-// retrieval is what projections are found by: the dimensions of the protocol, each with the newest hierarchy of its name, and the relations of all profiles.
+// maxDimensions is what [provider.Config] takes.
+const maxDimensions = 64
+
+// retrieval is what projections are found by: the dimensions of the protocol, each with the newest hierarchy of its name, the keys of labels that profiles suggest for discovery, and the relations of
+// all profiles.
 func retrieval(set *profile.Set) (dimensions []provider.Dimension, relations []string) {
 	for _, name := range []string{provider.Category, provider.Domain, provider.Geography, provider.Relation} {
 		d := provider.Dimension{Name: name}
@@ -192,6 +201,17 @@ func retrieval(set *profile.Set) (dimensions []provider.Dimension, relations []s
 		p, _ := set.Profile(id)
 		for _, r := range p.Relations {
 			seen[r] = true
+		}
+		for _, name := range slices.Sorted(maps.Keys(p.Keys)) {
+			k := p.Keys[name]
+			labels := (k.Type == profile.Label || k.Type == profile.Labels) && k.Default.Surface >= gidp.Discovery && !k.Identifying && !k.Sensitive
+			if labels && !slices.ContainsFunc(dimensions, func(d provider.Dimension) bool { return d.Name == name }) && len(dimensions) < maxDimensions {
+				d := provider.Dimension{Name: name, Tree: p.Rules().Keys[name].Tree}
+				if d.Tree != nil {
+					d.Hierarchy = k.Hierarchy
+				}
+				dimensions = append(dimensions, d)
+			}
 		}
 	}
 	if len(seen) > 0 {

@@ -285,7 +285,7 @@ func said[T any](t testing.TB, r reply, status int) (out T) {
 	return out
 }
 
-func keyText(k *jwk.PrivateKey) string { return string(httpsig.EncodeKey(k.Public().Public)) }
+func keyText(k *jwk.PrivateKey) string { return string(jwk.EncodePublic(k.Public().Public)) }
 
 func object(t testing.TB, p *wire.DiscoveryProjection) string {
 	t.Helper()
