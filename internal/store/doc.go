@@ -86,8 +86,8 @@
 //	gidp_explorations(id, interest, state, at, forget_at, body)
 //	gidp_coalitions(id, interest, at, forget_at, body)
 //	gidp_ledger(lineage, quantity, body)
-//	    One row each; what is put replaces what is there. Of an interest only state, changed_at and body change. Interests and the ledger are
-//	    never deleted, the others after their forget_at.
+//	    One row each; what is put replaces what is there. Of an interest only state, changed_at and body change; it is never deleted. A row
+//	    of the ledger is deleted where it is written under another key, the others after their forget_at. quantity is a digest under a key of the agent's vault.
 //
 //	gidp_mark(id, mark)
 //	    One row, which is only ever raised: how far the ledger has come. A database with a lower one than its data folder has seen was put back.
@@ -95,8 +95,11 @@
 //	gidp_sessions(id, initiator, interest, ref, peer, peer_key, phase, closed, version, opened_at, ends_at, forget_at, body)
 //	    version is 1 when a session is added and grows with each write. Indices of what is open hold no closed session, and a step of an open one touches none.
 //
-//	gidp_received(session, key, sum, until)
-//	    Keys of deduplication and digests of what came, both under a key of the agent's vault. A key may be of a session that is not in gidp_sessions.
+//	gidp_parts(session, part, body)
+//	    What of a session is not in its row, so that a step does not write what it leaves as it is. Deleted with the session.
+//
+//	gidp_received(session, key, sum)
+//	    Keys of deduplication and digests of what came, both under a key of the agent's vault. Deleted with the session.
 //
 //	gidp_sent(session, number, at, acknowledged, body)
 //	    number counts from 1 without a gap.

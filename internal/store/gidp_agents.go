@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"sayso/internal/agent/durable"
@@ -103,6 +105,63 @@ func (a *agentReader) Session(ctx context.Context, id string) (durable.SessionRo
 		return durable.SessionRow{}, err
 	}
 	return sole(ctx, a.r, "read a session", scanSession, selectSession+"WHERE id = $1", id)
+}
+
+// stepColumns are those of a session and of the interest that it is of. A name that both have is the session's.
+var stepColumns = qualified("s", sessionColumns+", version") + ", " + qualified("i", interestColumns)
+
+// qualified puts a table before each of some columns.
+func qualified(table, columns string) string {
+	return table + "." + strings.ReplaceAll(columns, ", ", ", "+table+".")
+}
+
+// step is what a step of a session begins with.
+type step struct {
+	session  durable.SessionRow
+	interest durable.InterestRow
+	head     head
+}
+
+// step reads a session, the interest that it is of and the head of the trail of that.
+func (a *agentReader) step(ctx context.Context, id string) (step, error) {
+	if !storable(id) {
+		return step{}, durable.ErrNotFound
+	}
+	if err := a.claim(ctx, "session", id); err != nil {
+		return step{}, err
+	}
+	return sole(ctx, a.r, "read a session", scanStep, "SELECT "+stepColumns+", t.sequence, t.hash FROM gidp_sessions s JOIN gidp_interests i ON i.id = s.interest "+
+		"LEFT JOIN gidp_trails t ON t.lineage = i.lineage WHERE s.id = $1", id)
+}
+
+func scanStep(scan scanner) (out step, err error) {
+	out.session, err = scanSession(func(session ...any) (err error) {
+		out.interest, err = scanInterest(func(interest ...any) error {
+			var sequence *int64
+			var hash []byte
+			err := scan(slices.Concat(session, interest, []any{&sequence, &hash})...)
+			if err != nil || sequence == nil {
+				return err
+			}
+			out.head.sequence = *sequence
+			return fixed(out.head.hash[:], "a hash", hash)
+		})
+		return err
+	})
+	return out, err
+}
+
+// SessionAndInterest implements durable.Reader.
+func (a *agentReader) SessionAndInterest(ctx context.Context, id string) (durable.SessionRow, durable.InterestRow, error) {
+	out, err := a.step(ctx, id)
+	return out.session, out.interest, err
+}
+
+func (a *agentReader) Parts(ctx context.Context, session string) ([]durable.PartRow, error) {
+	if !storable(session) {
+		return nil, nil
+	}
+	return list(ctx, a.r, "list the parts of a session", scanPart, "SELECT "+partColumns+" FROM gidp_parts WHERE session = $1 ORDER BY part", session)
 }
 
 func (a *agentReader) Sessions(ctx context.Context, interest string, open bool, after string, limit int) ([]durable.SessionRow, error) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"sayso/gidp"
 	"sayso/internal/agent/durable"
 )
 
@@ -76,11 +77,17 @@ func (a *agentWriter) PutSession(ctx context.Context, row durable.SessionRow) er
 	return err
 }
 
-func (a *agentWriter) AddReceived(ctx context.Context, session, key string, sum [32]byte, until time.Time) error {
+// PutPart implements durable.Writer.
+func (a *agentWriter) PutPart(ctx context.Context, row durable.PartRow) error {
+	values, err := partValues(&row)
+	return a.w.put(ctx, "write a part of a session", "INSERT INTO gidp_parts ("+partColumns+") VALUES ($1, $2, $3) "+
+		"ON CONFLICT (session, part) DO UPDATE SET body = excluded.body", values, err)
+}
+
+func (a *agentWriter) AddReceived(ctx context.Context, session, key string, sum [32]byte) error {
 	var e encoder
-	values := []any{e.key("the session", session, maxName), e.key("the key of deduplication", key, maxName), sum[:], e.instant("the end of a key of deduplication", until)}
-	return a.fresh(ctx, "note a message", "INSERT INTO gidp_received (session, key, sum, until) VALUES ($1, $2, $3, $4) "+
-		"ON CONFLICT (session, key) DO NOTHING", values, e.err)
+	values := []any{e.key("the session", session, maxName), e.key("the key of deduplication", key, maxName), sum[:]}
+	return a.fresh(ctx, "note a message", "INSERT INTO gidp_received (session, key, sum) VALUES ($1, $2, $3) ON CONFLICT (session, key) DO NOTHING", values, e.err)
 }
 
 // AddSent implements durable.Writer.
@@ -119,6 +126,18 @@ func (a *agentWriter) PutLedger(ctx context.Context, row durable.LedgerRow) erro
 		"ON CONFLICT (lineage, quantity) DO UPDATE SET body = excluded.body", values, err)
 }
 
+// DeleteLedger implements durable.Writer.
+func (a *agentWriter) DeleteLedger(ctx context.Context, key gidp.LedgerKey) error {
+	if !storable(key.Lineage, key.Quantity) {
+		return nil
+	}
+	if err := a.claim(ctx, "lineage", key.Lineage); err != nil {
+		return err
+	}
+	_, err := a.w.exec(ctx, "write the ledger", "DELETE FROM gidp_ledger WHERE lineage = $1 AND quantity = $2", key.Lineage, key.Quantity)
+	return err
+}
+
 func (a *agentWriter) AddEntry(ctx context.Context, row durable.EntryRow) error {
 	values, err := entryValues(&row)
 	return a.fresh(ctx, "write to the inbox", "INSERT INTO gidp_entries ("+entryColumns+") VALUES ($1, $2, $3, $4, $5, $6, $7, $8) "+
@@ -154,6 +173,28 @@ type head struct {
 	moved    bool
 }
 
+// SessionAndInterest implements durable.Reader. The head of the trail that the step will write to comes with them.
+func (a *agentWriter) SessionAndInterest(ctx context.Context, id string) (durable.SessionRow, durable.InterestRow, error) {
+	out, err := a.step(ctx, id)
+	if err != nil {
+		return out.session, out.interest, err
+	}
+	if err := a.claim(ctx, "lineage", out.interest.Lineage); err != nil {
+		return out.session, out.interest, err
+	}
+	if a.heads[out.interest.Lineage] == nil {
+		a.know(out.interest.Lineage, &out.head)
+	}
+	return out.session, out.interest, nil
+}
+
+func (a *agentWriter) know(lineage string, h *head) {
+	if a.heads == nil {
+		a.heads = map[string]*head{}
+	}
+	a.heads[lineage] = h
+}
+
 // head reads the end of a trail once in a transaction.
 func (a *agentWriter) head(ctx context.Context, lineage string) (*head, error) {
 	if h := a.heads[lineage]; h != nil {
@@ -164,10 +205,7 @@ func (a *agentWriter) head(ctx context.Context, lineage string) (*head, error) {
 	if h.sequence, h.hash, err = a.agentReader.TrailHead(ctx, lineage); err != nil {
 		return nil, err
 	}
-	if a.heads == nil {
-		a.heads = map[string]*head{}
-	}
-	a.heads[lineage] = &h
+	a.know(lineage, &h)
 	return &h, nil
 }
 
@@ -270,10 +308,6 @@ func (a *agentWriter) Forget(ctx context.Context, before time.Time, limit int) e
 		return nil
 	}
 	by, most := before.UnixMicro(), int64(limit)
-	if _, err := a.w.exec(ctx, what, "DELETE FROM gidp_received WHERE (session, key) IN (SELECT session, key FROM gidp_received WHERE until <= $1 "+
-		"ORDER BY until, session, key LIMIT $2)", by, most); err != nil {
-		return err
-	}
 	sessions, err := list(ctx, a.r, what, func(scan scanner) (id string, err error) {
 		err = scan(&id)
 		return id, err
@@ -282,7 +316,8 @@ func (a *agentWriter) Forget(ctx context.Context, before time.Time, limit int) e
 		return err
 	}
 	for _, id := range sessions {
-		for _, sql := range []string{"DELETE FROM gidp_sent WHERE session = $1", "DELETE FROM gidp_entries WHERE session = $1", "DELETE FROM gidp_sessions WHERE id = $1"} {
+		for _, sql := range []string{"DELETE FROM gidp_received WHERE session = $1", "DELETE FROM gidp_sent WHERE session = $1", "DELETE FROM gidp_parts WHERE session = $1",
+			"DELETE FROM gidp_entries WHERE session = $1", "DELETE FROM gidp_sessions WHERE id = $1"} {
 			if _, err := a.w.exec(ctx, what, sql, id); err != nil {
 				return err
 			}

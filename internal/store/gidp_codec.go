@@ -97,6 +97,22 @@ func scanSession(scan scanner) (row durable.SessionRow, err error) {
 	return row, err
 }
 
+const partColumns = "session, part, body"
+
+func partValues(row *durable.PartRow) ([]any, error) {
+	var e encoder
+	if row.Part < 0 {
+		e.refuse("the number of a part is %d, it counts from 0", row.Part)
+	}
+	out := []any{e.key("the session", row.Session, maxName), int64(row.Part), e.body("a part of a session", row.Body)}
+	return out, e.err
+}
+
+func scanPart(scan scanner) (row durable.PartRow, err error) {
+	err = scan(&row.Session, &row.Part, &row.Body)
+	return row, err
+}
+
 const sentColumns = "session, number, at, acknowledged, body"
 
 func sentValues(row *durable.SentRow) ([]any, error) {

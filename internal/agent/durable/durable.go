@@ -33,6 +33,10 @@ type Reader interface {
 	Projections(ctx context.Context, interest string) ([]ProjectionRow, error) // by ref; "" is all
 
 	Session(ctx context.Context, id string) (SessionRow, error)
+	// SessionAndInterest reads a session and the interest that it is of in one look. Both are there or ErrNotFound.
+	SessionAndInterest(ctx context.Context, id string) (SessionRow, InterestRow, error)
+	// Parts lists what of a session is not in its row, by number.
+	Parts(ctx context.Context, session string) ([]PartRow, error)
 	// Sessions lists sessions by id, after one, at most limit. An interest of "" is all; open leaves the closed ones out.
 	Sessions(ctx context.Context, interest string, open bool, after string, limit int) ([]SessionRow, error)
 	// CountOpen counts the open sessions of this side as responder: at one agent_ref, of one key of a peer, or of all when both are "".
@@ -81,8 +85,10 @@ type Writer interface {
 	AddSession(ctx context.Context, row SessionRow) error
 	// PutSession replaces a session and adds one to its version.
 	PutSession(ctx context.Context, row SessionRow) error
-	// AddReceived records a key of deduplication; it may be forgotten after until. ErrExists, and nothing changes, when it is there.
-	AddReceived(ctx context.Context, session, key string, sum [32]byte, until time.Time) error
+	// PutPart inserts a part of a session, or replaces the one of its number.
+	PutPart(ctx context.Context, row PartRow) error
+	// AddReceived records a key of deduplication of a session, which is forgotten with it. ErrExists, and nothing changes, when it is there.
+	AddReceived(ctx context.Context, session, key string, sum [32]byte) error
 	// AddSent appends to what a session sent. Numbers are gapless from 1: ErrExists when the number is taken.
 	AddSent(ctx context.Context, row SentRow) error
 	// Acknowledge marks what was sent up to a number as received by the peer.
@@ -90,6 +96,8 @@ type Writer interface {
 	PutExploration(ctx context.Context, row ExplorationRow) error
 	PutCoalition(ctx context.Context, row CoalitionRow) error
 	PutLedger(ctx context.Context, row LedgerRow) error
+	// DeleteLedger takes a row of the ledger away, if it is there.
+	DeleteLedger(ctx context.Context, key gidp.LedgerKey) error
 	// AddEntry inserts into the inbox; ErrExists when there is one of that id.
 	AddEntry(ctx context.Context, row EntryRow) error
 	// Decide moves an entry on from waiting; ErrNotFound when there is none of that id, ErrExists when it was decided before.
@@ -105,7 +113,7 @@ type Writer interface {
 	// RaiseMark moves the mark up to n. A lower n changes nothing.
 	RaiseMark(ctx context.Context, n int64) error
 
-	// Forget deletes keys of deduplication, decided entries, closed sessions with what they sent, projections, explorations and coalitions, that may be forgotten by an instant; at most
+	// Forget deletes decided entries, closed sessions with their parts and what they received and sent, projections, explorations and coalitions, that may be forgotten by an instant; at most
 	// limit of each. The trail stays.
 	Forget(ctx context.Context, before time.Time, limit int) error
 }
@@ -158,6 +166,13 @@ type SessionRow struct {
 	EndsAt    time.Time
 	ForgetAt  time.Time // zero while open
 	Body      []byte    // sealed: state of gidp/session and what stands beside it
+}
+
+// PartRow is a part of a session that its row does not hold, so that a step does not write what it leaves as it is.
+type PartRow struct {
+	Session string
+	Part    int    // from 0
+	Body    []byte // sealed
 }
 
 // SentRow is one object that was sent: an artifact of the responder, or a message of the initiator.

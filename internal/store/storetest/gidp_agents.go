@@ -32,16 +32,15 @@ func (c *cow[K, V]) mine() map[K]V {
 
 type (
 	receivedKey struct{ session, key string }
-	workKey     struct {
+	partKey     struct {
+		session string
+		part    int
+	}
+	workKey struct {
 		kind durable.WorkKind
 		id   string
 	}
 )
-
-type receivedRow struct {
-	sum   [32]byte
-	until time.Time
-}
 
 // dueRow is free to be claimed from an instant on.
 type dueRow struct{ due, free time.Time }
@@ -51,7 +50,8 @@ type agentState struct {
 	interests    cow[string, durable.InterestRow]
 	projections  cow[string, durable.ProjectionRow]
 	sessions     cow[string, durable.SessionRow]
-	received     cow[receivedKey, receivedRow]
+	received     cow[receivedKey, [32]byte]
+	parts        cow[partKey, []byte]
 	sent         cow[string, []durable.SentRow] // by number
 	explorations cow[string, durable.ExplorationRow]
 	coalitions   cow[string, durable.CoalitionRow]
@@ -64,7 +64,7 @@ type agentState struct {
 
 // fork is a state that a transaction may write to.
 func (s agentState) fork() *agentState {
-	s.interests.own, s.projections.own, s.sessions.own, s.received.own, s.sent.own = false, false, false, false, false
+	s.interests.own, s.projections.own, s.sessions.own, s.received.own, s.parts.own, s.sent.own = false, false, false, false, false, false
 	s.explorations.own, s.coalitions.own, s.ledger.own, s.entries.own, s.trails.own, s.work.own = false, false, false, false, false, false
 	return &s
 }
@@ -175,6 +175,15 @@ func (t *agentTx) Session(_ context.Context, id string) (durable.SessionRow, err
 	return ownSession(row), err
 }
 
+func (t *agentTx) SessionAndInterest(ctx context.Context, id string) (durable.SessionRow, durable.InterestRow, error) {
+	session, err := t.Session(ctx, id)
+	if err != nil {
+		return session, durable.InterestRow{}, err
+	}
+	interest, err := t.Interest(ctx, session.Interest)
+	return session, interest, err
+}
+
 func (t *agentTx) Sessions(_ context.Context, interest string, open bool, after string, limit int) ([]durable.SessionRow, error) {
 	if !storable(after) {
 		return nil, nil
@@ -212,8 +221,18 @@ func (t *agentTx) PeerKey(_ context.Context, thumbprint string) ([]byte, error) 
 }
 
 func (t *agentTx) Received(_ context.Context, session, key string) ([32]byte, error) {
-	row, err := found(t.received, receivedKey{session, key})
-	return row.sum, err
+	return found(t.received, receivedKey{session, key})
+}
+
+func (t *agentTx) Parts(_ context.Context, session string) ([]durable.PartRow, error) {
+	var out []durable.PartRow
+	for k, sealed := range t.parts.rows {
+		if k.session == session {
+			out = append(out, durable.PartRow{Session: session, Part: k.part, Body: bytes.Clone(sealed)})
+		}
+	}
+	slices.SortFunc(out, func(a, b durable.PartRow) int { return cmp.Compare(a.Part, b.Part) })
+	return out, nil
 }
 
 func (t *agentTx) Sent(_ context.Context, session string, after int) ([]durable.SentRow, error) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"sayso/gidp"
 	"sayso/internal/agent/durable"
 )
 
@@ -102,19 +103,29 @@ func (t *agentTx) PutSession(_ context.Context, row durable.SessionRow) error {
 	return nil
 }
 
-func (t *agentTx) AddReceived(_ context.Context, session, key string, sum [32]byte, until time.Time) error {
-	if err := texts([]string{session, key}); err != nil {
+func (t *agentTx) PutPart(_ context.Context, row durable.PartRow) (err error) {
+	if err := texts([]string{row.Session}); err != nil {
 		return err
 	}
-	if until.IsZero() {
-		return errors.New("a key of deduplication may be forgotten some time")
+	if row.Part < 0 {
+		return errors.New("parts count from 0")
+	}
+	if row.Body, err = body(row.Body); err != nil {
+		return err
+	}
+	t.parts.mine()[partKey{row.Session, row.Part}] = row.Body
+	return nil
+}
+
+func (t *agentTx) AddReceived(_ context.Context, session, key string, sum [32]byte) error {
+	if err := texts([]string{session, key}); err != nil {
+		return err
 	}
 	k := receivedKey{session, key}
 	if _, ok := t.received.rows[k]; ok {
 		return durable.ErrExists
 	}
-	micros(&until)
-	t.received.mine()[k] = receivedRow{sum, until}
+	t.received.mine()[k] = sum
 	return nil
 }
 
@@ -183,6 +194,13 @@ func (t *agentTx) PutLedger(_ context.Context, row durable.LedgerRow) error {
 	}
 	rows[row.Key.Quantity] = b
 	t.ledger.mine()[row.Key.Lineage] = rows
+	return nil
+}
+
+func (t *agentTx) DeleteLedger(_ context.Context, key gidp.LedgerKey) error {
+	rows := maps.Clone(t.ledger.rows[key.Lineage])
+	delete(rows, key.Quantity)
+	t.ledger.mine()[key.Lineage] = rows
 	return nil
 }
 
@@ -283,15 +301,6 @@ func (t *agentTx) Forget(_ context.Context, before time.Time, limit int) error {
 	first := func(n int) int { return max(0, min(limit, n)) }
 	past := func(at time.Time) bool { return !at.IsZero() && !at.After(before) }
 
-	keys := slices.Collect(maps.Keys(t.received.rows))
-	keys = slices.DeleteFunc(keys, func(k receivedKey) bool { return !past(t.received.rows[k].until) })
-	slices.SortFunc(keys, func(a, b receivedKey) int {
-		return cmp.Or(t.received.rows[a].until.Compare(t.received.rows[b].until), strings.Compare(a.session, b.session), strings.Compare(a.key, b.key))
-	})
-	for _, k := range keys[:first(len(keys))] {
-		delete(t.received.mine(), k)
-	}
-
 	sessions := chosen(t.sessions.rows, func(s durable.SessionRow) bool { return s.Closed && past(s.ForgetAt) },
 		func(a, b durable.SessionRow) int {
 			return cmp.Or(a.ForgetAt.Compare(b.ForgetAt), strings.Compare(a.ID, b.ID))
@@ -299,6 +308,8 @@ func (t *agentTx) Forget(_ context.Context, before time.Time, limit int) error {
 	for _, s := range sessions[:first(len(sessions))] {
 		delete(t.sessions.mine(), s.ID)
 		delete(t.sent.mine(), s.ID)
+		maps.DeleteFunc(t.received.mine(), func(k receivedKey, _ [32]byte) bool { return k.session == s.ID })
+		maps.DeleteFunc(t.parts.mine(), func(k partKey, _ []byte) bool { return k.session == s.ID })
 		maps.DeleteFunc(t.entries.mine(), func(_ string, e durable.EntryRow) bool { return e.Session == s.ID })
 	}
 

@@ -65,7 +65,7 @@ func (p *stepper) run(ctx context.Context, s durable.Store) error {
 			return err
 		}
 		at := day.Add(time.Duration(p.step) * time.Second)
-		if err := w.AddReceived(ctx, p.session, key, hash, at.Add(time.Hour)); err != nil {
+		if err := w.AddReceived(ctx, p.session, key, hash); err != nil {
 			return err
 		}
 		if err := w.PutSession(ctx, row); err != nil {

@@ -196,13 +196,22 @@ func messages(t *testing.T, g GIDP) {
 	write(t, g.Agents, func(ctx context.Context, w durable.Writer) {
 		_, err := w.Received(ctx, "s", "k")
 		is(t, err, durable.ErrNotFound)
-		ok(t, w.AddReceived(ctx, "s", "k", [32]byte{1}, after(1)))
-		is(t, w.AddReceived(ctx, "s", "k", [32]byte{2}, after(1)), durable.ErrExists)
-		ok(t, w.AddReceived(ctx, "s2", "k", [32]byte{3}, after(1)))
+		ok(t, w.AddReceived(ctx, "s", "k", [32]byte{1}))
+		is(t, w.AddReceived(ctx, "s", "k", [32]byte{2}), durable.ErrExists)
+		ok(t, w.AddReceived(ctx, "s2", "k", [32]byte{3}))
 		same(t, must(w.Received(ctx, "s", "k"))(t), [32]byte{1})
 		same(t, must(w.Received(ctx, "s2", "k"))(t), [32]byte{3})
 		_, err = w.Received(ctx, "s", "k\x00")
 		is(t, err, durable.ErrNotFound)
+
+		for _, part := range []int{2, 0, 1, 2} {
+			ok(t, w.PutPart(ctx, durable.PartRow{Session: "s", Part: part, Body: []byte{byte(part)}}))
+		}
+		ok(t, w.PutPart(ctx, durable.PartRow{Session: "s", Part: 0, Body: []byte("again")}))
+		ok(t, w.PutPart(ctx, durable.PartRow{Session: "s2", Part: 1, Body: []byte("other")}))
+		same(t, must(w.Parts(ctx, "s"))(t), []durable.PartRow{
+			{Session: "s", Part: 0, Body: []byte("again")}, {Session: "s", Part: 1, Body: []byte{1}}, {Session: "s", Part: 2, Body: []byte{2}}})
+		same(t, len(must(w.Parts(ctx, "s\x00"))(t)), 0)
 
 		is(t, w.AddSent(ctx, durable.SentRow{Session: "s", Number: 2, Body: []byte("b")}), durable.ErrExists) // a gap
 		is(t, w.AddSent(ctx, durable.SentRow{Session: "s", Number: 0, Body: []byte("b")}), durable.ErrExists)
@@ -266,6 +275,10 @@ func ledgerRows(t *testing.T, g GIDP) {
 			ok(t, w.PutLedger(ctx, durable.LedgerRow{Key: k, Body: []byte(k.Lineage + k.Quantity)}))
 		}
 		ok(t, w.PutLedger(ctx, durable.LedgerRow{Key: key("l", "a"), Body: []byte("new")}))
+		ok(t, w.PutLedger(ctx, durable.LedgerRow{Key: key("l", "gone"), Body: []byte("x")}))
+		for _, gone := range []gidp.LedgerKey{key("l", "gone"), key("l", "gone"), key("none", "a"), key("l", "b\x00")} {
+			ok(t, w.DeleteLedger(ctx, gone))
+		}
 		ok(t, w.PutExploration(ctx, durable.ExplorationRow{ID: "a", Interest: "i", State: "probing", At: after(2), Body: []byte("x")}))
 		ok(t, w.PutExploration(ctx, durable.ExplorationRow{ID: "b", Interest: "i", State: "probing", Body: []byte("y")}))
 		ok(t, w.PutExploration(ctx, durable.ExplorationRow{ID: "c", Interest: "j", State: "probing", At: after(1), Body: []byte("y")}))
@@ -418,7 +431,8 @@ func forgetting(t *testing.T, g GIDP) {
 			}
 			ok(t, w.AddSession(ctx, row))
 			ok(t, w.AddSent(ctx, durable.SentRow{Session: id, Number: 1, Body: []byte("x")}))
-			ok(t, w.AddReceived(ctx, id, "k", [32]byte{}, after(i+1)))
+			ok(t, w.AddReceived(ctx, id, "k", [32]byte{}))
+			ok(t, w.PutPart(ctx, durable.PartRow{Session: id, Part: 1, Body: []byte("x")}))
 			ok(t, w.AddEntry(ctx, durable.EntryRow{ID: "e" + id, Interest: "i", Session: id, State: durable.Settled, DecidedAt: after(1), Body: []byte("x")}))
 			ok(t, w.AddEntry(ctx, durable.EntryRow{ID: "own" + id, Interest: "i", State: durable.Declined, DecidedAt: after(i + 1), Body: []byte("x")}))
 			ok(t, w.AddAudit(ctx, durable.AuditRow{Lineage: "l", Sequence: int64(i) + 1, Kind: "k", Body: []byte("x")}))
@@ -444,6 +458,7 @@ func forgetting(t *testing.T, g GIDP) {
 				if _, err := r.Received(ctx, id, "k"); err == nil {
 					out += "k" + id + " "
 				}
+				same(t, len(must(r.Parts(ctx, id))(t)), len(must(r.Sent(ctx, id, 0))(t)))
 				out += fmt.Sprint(len(must(r.Sent(ctx, id, 0))(t)))
 			}
 			for _, row := range must(r.Entries(ctx, "", false))(t) {
@@ -474,7 +489,7 @@ func forgetting(t *testing.T, g GIDP) {
 	forget(2, 9)
 	same(t, left(), "s2 s3 00ks2 1ks3 1 es2 es3 owns2 owns3 waits p-stands p2 x-searches x0 c-grows c2")
 	forget(99, 9)
-	same(t, left(), "s3 0001 es3 waits p-stands x-searches c-grows")
+	same(t, left(), "s3 000ks3 1 es3 waits p-stands x-searches c-grows")
 }
 
 func refusedRows(t *testing.T, g GIDP) {
@@ -503,9 +518,13 @@ func refusedRows(t *testing.T, g GIDP) {
 		"no ref": func(w durable.Writer) error {
 			return w.PutProjection(ctx, durable.ProjectionRow{Interest: "i", Body: big})
 		},
-		"no message key":  func(w durable.Writer) error { return w.AddReceived(ctx, "s", "", [32]byte{}, after(1)) },
-		"no end of a key": func(w durable.Writer) error { return w.AddReceived(ctx, "s", "k", [32]byte{}, time.Time{}) },
-		"nothing sent":    func(w durable.Writer) error { return w.AddSent(ctx, durable.SentRow{Session: "s", Number: 1}) },
+		"no message key": func(w durable.Writer) error { return w.AddReceived(ctx, "s", "", [32]byte{}) },
+		"part -1": func(w durable.Writer) error {
+			return w.PutPart(ctx, durable.PartRow{Session: "s", Part: -1, Body: big})
+		},
+		"a part of nothing": func(w durable.Writer) error { return w.PutPart(ctx, durable.PartRow{Part: 1, Body: big}) },
+		"a part of no body": func(w durable.Writer) error { return w.PutPart(ctx, durable.PartRow{Session: "s", Part: 1}) },
+		"nothing sent":      func(w durable.Writer) error { return w.AddSent(ctx, durable.SentRow{Session: "s", Number: 1}) },
 		"no quantity": func(w durable.Writer) error {
 			return w.PutLedger(ctx, durable.LedgerRow{Key: gidp.LedgerKey{Lineage: "l"}, Body: big})
 		},
@@ -529,7 +548,7 @@ func refusedRows(t *testing.T, g GIDP) {
 	}
 	// The longest keys that are accepted, incompressible, fit every index.
 	write(t, g.Agents, func(ctx context.Context, w durable.Writer) {
-		ok(t, w.AddReceived(ctx, noise(255), noise(255), [32]byte{1}, after(1)))
+		ok(t, w.AddReceived(ctx, noise(255), noise(255), [32]byte{1}))
 		row := whole
 		row.ID, row.Interest, row.Ref, row.Peer = noise(255), noise(255), noise(255), noise(255)
 		ok(t, w.AddSession(ctx, row))

@@ -60,7 +60,8 @@ func killStep(ctx context.Context, g GIDP, i int) (n int, err error) {
 		hash := [32]byte{byte(n), byte(n >> 8)}
 		for _, f := range []func() error{
 			func() error { return w.PutSession(ctx, row) },
-			func() error { return w.AddReceived(ctx, id, fmt.Sprint(n), hash, after(n)) },
+			func() error { return w.PutPart(ctx, durable.PartRow{Session: id, Part: 1, Body: body}) },
+			func() error { return w.AddReceived(ctx, id, fmt.Sprint(n), hash) },
 			func() error { return w.AddSent(ctx, durable.SentRow{Session: id, Number: n, Body: body}) },
 			func() error {
 				return w.AddAudit(ctx, durable.AuditRow{Lineage: id, Sequence: int64(n), Kind: "k", Body: body, Hash: hash})
@@ -153,6 +154,7 @@ func wholeSession(t *testing.T, g GIDP, i int) (kept int) {
 		}
 		same(t, hash, must(r.Received(ctx, id, fmt.Sprint(kept)))(t))
 		same(t, string(must(r.Ledger(ctx, id))(t)[0].Body), fmt.Sprint(kept))
+		same(t, string(must(r.Parts(ctx, id))(t)[0].Body), fmt.Sprint(kept))
 		_, err = r.Received(ctx, id, fmt.Sprint(kept+1))
 		is(t, err, durable.ErrNotFound)
 	})

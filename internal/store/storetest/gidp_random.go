@@ -67,8 +67,19 @@ func drawAgentAct(t *rapid.T) agentAct {
 			return unwrap(w.CountOpen(ctx, other, []string{"", id}[n%2]))
 		}},
 		{"peer key", func(ctx context.Context, w durable.Writer) (any, error) { return unwrap(w.PeerKey(ctx, id)) }},
+		{"session and interest", func(ctx context.Context, w durable.Writer) (any, error) {
+			session, interest, err := w.SessionAndInterest(ctx, id)
+			if err != nil { // what is found of two of which one is missing is nobody's business
+				return nil, err
+			}
+			return []any{session, interest}, nil
+		}},
+		{"put part", func(ctx context.Context, w durable.Writer) (any, error) {
+			return nil, w.PutPart(ctx, durable.PartRow{Session: id, Part: n, Body: body})
+		}},
+		{"parts", func(ctx context.Context, w durable.Writer) (any, error) { return unwrap(w.Parts(ctx, id)) }},
 		{"add received", func(ctx context.Context, w durable.Writer) (any, error) {
-			return nil, w.AddReceived(ctx, id, "k"+other, [32]byte{byte(n)}, at)
+			return nil, w.AddReceived(ctx, id, "k"+other, [32]byte{byte(n)})
 		}},
 		{"received", func(ctx context.Context, w durable.Writer) (any, error) {
 			return unwrap(w.Received(ctx, id, "k"+other))
@@ -88,6 +99,9 @@ func drawAgentAct(t *rapid.T) agentAct {
 		{"coalitions", func(ctx context.Context, w durable.Writer) (any, error) { return unwrap(w.Coalitions(ctx, other)) }},
 		{"put ledger", func(ctx context.Context, w durable.Writer) (any, error) {
 			return nil, w.PutLedger(ctx, durable.LedgerRow{Key: gidp.LedgerKey{Lineage: id, Quantity: other}, Body: body})
+		}},
+		{"delete ledger", func(ctx context.Context, w durable.Writer) (any, error) {
+			return nil, w.DeleteLedger(ctx, gidp.LedgerKey{Lineage: id, Quantity: other})
 		}},
 		{"ledger", func(ctx context.Context, w durable.Writer) (any, error) { return unwrap(w.Ledger(ctx, id)) }},
 		{"add entry", func(ctx context.Context, w durable.Writer) (any, error) {
