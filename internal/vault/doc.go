@@ -12,6 +12,12 @@
 // ([Vault.Mark], [Vault.RaiseMark]). The number is in the name, and a higher one is made before lower ones are removed: whatever several processes do at once, and
 // wherever one of them ends, the highest that was made is there. What a file holds does not matter.
 //
+// # Attestations and trust
+//
+// DATA/keys/gidp/trust holds one sealed file for each issuer that is believed about a property, and for each provider inside a trust domain, DATA/keys/gidp/credentials one for each attestation
+// that was not shown. Their names are keyed hashes and the day on which an attestation ends. Taking one puts a file of its mark in place first, which only one process can, so that none is shown twice
+// ([Vault.TakeCredential]). Keys of holders follow from the secret of the folder.
+//
 // # What is sealed
 //
 // A sealed text is one version byte (1), 24 random bytes of nonce, and the ciphertext of XAES-256-GCM (C2SP), which is AES-256-GCM under a key that the first

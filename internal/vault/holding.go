@@ -65,6 +65,15 @@ func (h *Holding) Lineage() string { return h.doc.Lineage }
 // Version counts from 1 within the lineage.
 func (h *Holding) Version() int { return h.doc.Version }
 
+// Principal is the principal_ref, which never leaves: it tells the principals of one folder apart for whoever may read it.
+func (h *Holding) Principal() string { return h.doc.PrincipalRef }
+
+// Continues refuses a version under which sessions of an earlier one cannot go on.
+func (h *Holding) Continues(old *Holding) error { return h.doc.Continues(old.doc) }
+
+// Changed lists the keys behind which an earlier version has another value.
+func (h *Holding) Changed(old *Holding) []string { return h.doc.Changed(old.doc) }
+
 // ProfileID names the profile.
 func (h *Holding) ProfileID() string { return h.doc.Profile }
 
@@ -99,10 +108,20 @@ func (h *Holding) Project(to interest.Projection, approved bool) (*wire.Discover
 // Query is what a query to a provider shows of the interest: what a projection would, without an endpoint of its own. SEARCH permits it, PUBLISH_PROJECTION says nothing
 // about it: no level follows from another (§16.2).
 func (h *Holding) Query(expires time.Time) (*wire.DiscoveryProjection, error) {
+	return h.QueryIn("", expires)
+}
+
+// QueryIn is [Holding.Query] to a provider inside a trust domain, "" for any other.
+func (h *Holding) QueryIn(domain string, expires time.Time) (*wire.DiscoveryProjection, error) {
 	doc := *h.doc
 	doc.Authority = maps.Clone(doc.Authority)
 	doc.Authority[gidp.PublishProjection] = gidp.Yes
-	return doc.Project(h.profile.Rules(), interest.Projection{ProjectionID: "query", Endpoint: "https://querent.invalid/", ExpiresAt: expires}, true)
+	return doc.Project(h.profile.Rules(), interest.Projection{ProjectionID: "query", Endpoint: "https://querent.invalid/", ExpiresAt: expires, Domain: domain}, true)
+}
+
+// Retrieval derives what goes beside a projection or a query to a provider, inside a trust domain or with "" outside of any (sec. 12). A query shows what a projection would.
+func (h *Holding) Retrieval(domain string) map[string][]string {
+	return h.doc.Retrieval(h.profile.Rules(), domain)
 }
 
 // Row names the ledger row of a budgeted key and returns its budget; false when the key has none.

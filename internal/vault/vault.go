@@ -8,10 +8,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 
 	"sayso/internal/keyfile"
@@ -23,6 +25,8 @@ const (
 	keysFolder = "keys"
 	ownFolder  = "gidp"
 	dataKey    = "data.key"
+	trustDir   = "trust"
+	credsDir   = "credentials"
 	secretSize = 32
 )
 
@@ -38,7 +42,9 @@ type Vault struct {
 	mark *atomic.Int64            // in place of a folder
 	seen *atomic.Pointer[listing] // what the folder held when it had last changed
 	seal xaes
-	mac  [sha256.Size]byte
+	macs *sync.Pool // of hash.Hash under the key of MAC: making one anew takes longer than most of what it is asked for
+	// Beside interests: which issuers are believed, and what an issuer attests of this side.
+	trust, creds drawer
 }
 
 // newIdentity is replaced in a test, which does not wait a second for a passphrase to be stretched.
@@ -114,7 +120,7 @@ func Ephemeral(random io.Reader) (*Vault, error) {
 	}
 	v, err := newVault("", secret)
 	if err == nil {
-		v.mark = new(atomic.Int64)
+		v.mark, v.trust, v.creds = new(atomic.Int64), new(memory), new(memory)
 	}
 	return v, err
 }
@@ -131,7 +137,7 @@ func newVault(dir string, secret []byte) (*Vault, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &Vault{dir: dir, seen: new(atomic.Pointer[listing]), mac: [sha256.Size]byte(mac)}
+	v := &Vault{dir: dir, seen: new(atomic.Pointer[listing]), macs: &sync.Pool{New: func() any { return hmac.New(sha256.New, mac) }}, trust: folder(filepath.Join(dir, trustDir)), creds: folder(filepath.Join(dir, credsDir))}
 	v.seal, err = newXAES(seal)
 	return v, err
 }
@@ -162,7 +168,9 @@ func (v *Vault) Unseal(place string, sealed []byte) ([]byte, error) {
 
 // MAC is HMAC-SHA-256 over a purpose and parts, each with its length before it, under a key of this folder. Nobody without the folder can compute or test it.
 func (v *Vault) MAC(purpose string, parts ...string) [32]byte {
-	h := hmac.New(sha256.New, v.mac[:])
+	h := v.macs.Get().(hash.Hash)
+	defer v.macs.Put(h)
+	h.Reset()
 	var length [8]byte
 	write := func(s string) {
 		binary.BigEndian.PutUint64(length[:], uint64(len(s)))
