@@ -68,6 +68,7 @@ type Agent struct {
 	watchers watchers      // who waits for a session of this process
 	marked   *marked       // the store, watched for being older than it was
 	opened   openCache     // what steps left open for the next ones
+	networks networks      // who holds the open sessions
 	patience time.Duration // of Activate
 
 	mu   sync.Mutex

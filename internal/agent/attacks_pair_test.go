@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"sayso/gidp/gidpa2a"
-	"sayso/gidp/httpsig"
 	"sayso/gidp/session"
 	"sayso/gidp/wire"
 	"sayso/internal/agent/durable"
 	"sayso/jcs"
+	"sayso/jwk"
 )
 
 // What a hostile peer can try with requests of its own making, at a whole node.
@@ -76,7 +76,7 @@ func TestSignaturesAreNotMoved(t *testing.T) {
 		}(), missing},
 		"a key that signs for another one": {func() request {
 			r := openOf(fresh)
-			r.body = bytes.Replace(r.body, httpsig.EncodeKey(fresh.key.Public().Public), httpsig.EncodeKey(a.key.Public().Public), 1)
+			r.body = bytes.Replace(r.body, jwk.EncodePublic(fresh.key.Public().Public), jwk.EncodePublic(a.key.Public().Public), 1)
 			return r
 		}(), denied},
 		"the id of another key": {func() request {

@@ -3,7 +3,7 @@ package agent
 import (
 	"cmp"
 	"context"
-	"encoding/hex"
+	"encoding/base64"
 	"slices"
 	"strconv"
 	"time"
@@ -46,12 +46,12 @@ func chain(v *vault.Vault, before [32]byte, row durable.AuditRow) [32]byte {
 // salted is the keyed hash under which the trail names what a peer asked: it tells two questions apart, and nobody without the vault can test a guess.
 func (a *Agent) salted(parts ...string) string {
 	sum := a.Vault.MAC("asked", parts...)
-	return hex.EncodeToString(sum[:16])
+	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
 // Audit returns the trail of an interest's lineage in order, or of every lineage when interest is "". Emissions are derived again from what was recorded of
-// their inputs (K3).
-func (a *Agent) Audit(ctx context.Context, interest string) ([]AuditView, error) {
+// their inputs (K3). A lineage is its principal's, with all of its versions.
+func (a *Agent) Audit(ctx context.Context, interest string, principals ...string) ([]AuditView, error) {
 	out := []AuditView{}
 	err := a.Store.View(ctx, func(r durable.Reader) error {
 		out = out[:0]
@@ -59,9 +59,24 @@ func (a *Agent) Audit(ctx context.Context, interest string) ([]AuditView, error)
 		if err != nil {
 			return err
 		}
+		chosen, err := a.interestsOf(ctx, r, principals)
+		if err != nil {
+			return err
+		}
+		latest, err := latestOf(ctx, r)
+		if err != nil {
+			return err
+		}
 		for _, lineage := range lineages {
+			if !chosen.has(latest[lineage].ID) {
+				continue
+			}
+			principal := ""
+			if h, err := a.open(latest[lineage]); err == nil { // a trail is there to be read when an interest is not
+				principal = h.Principal()
+			}
 			err := eachAudit(ctx, r, lineage, func(row durable.AuditRow) error {
-				view := AuditView{Lineage: row.Lineage, Sequence: row.Sequence, At: row.At, Kind: row.Kind}
+				view := AuditView{Principal: principal, Lineage: row.Lineage, Sequence: row.Sequence, At: row.At, Kind: row.Kind}
 				if err := a.unseal(auditPlace(row.Lineage, row.Sequence), row.Body, &view.Body); err != nil {
 					view.Body = nil // the verification says which entry cannot be read
 				} else {
@@ -101,6 +116,16 @@ func lineagesOf(ctx context.Context, r durable.Reader, interest string) ([]strin
 	}
 	slices.Sort(out)
 	return slices.Compact(out), nil
+}
+
+// latestOf is the newest version of each lineage: a lineage whose first version named no principal is that of the one who was named later.
+func latestOf(ctx context.Context, r durable.Reader) (map[string]durable.InterestRow, error) {
+	rows, err := r.Interests(ctx) // by version
+	out := map[string]durable.InterestRow{}
+	for _, row := range rows {
+		out[row.Lineage] = row
+	}
+	return out, err
 }
 
 // eachAudit visits the trail of a lineage in order, a page at a time.

@@ -11,6 +11,9 @@ import (
 
 // What is recorded of an emission, and how it is derived again. The derivation is written from the table of sec. 6 and not from the session, so that a fault of
 // either shows as a difference.
+//
+// A peer decides how often something is recorded, so a record is small: what it asks for and gets answered at once is one entry, no fact stands in it twice, and a
+// trail grows by at most four bytes for each byte of an object that comes.
 
 // The kinds of entries that this half of the package writes.
 const (
@@ -34,12 +37,16 @@ type emission struct {
 	Status    string             `json:"status,omitzero"`
 	Key       string             `json:"key,omitzero"`
 	Scope     []string           `json:"scope,omitempty"`
-	Version   int                `json:"policy_version"`
-	Authority []string           `json:"authority"`    // at each level, from OBSERVE on
-	State     string             `json:"state_before"` // SHA-256 of the canonical state
+	Version   int                `json:"version"`            // of the interest, and so of its policy
+	Authority string             `json:"authority,omitzero"` // a letter for each level, from OBSERVE on: y, n, or a for approval_required; of what it decided
+	State     string             `json:"state"`              // before the step: 16 bytes of the SHA-256 of the canonical state
 	Claims    []auditClaim       `json:"claims,omitempty"`
 	Spent     map[string]float64 `json:"bits,omitempty"` // charged to the ledger, by quantity
 	Inputs    *decision          `json:"inputs,omitempty"`
+	// Of an answer in the step that received the request: why it was asked for, how long the value would be kept, and whether it must not have been asked (C-19).
+	Purpose   string         `json:"purpose,omitzero"`
+	Keep      wire.Retention `json:"retention,omitzero"`
+	Violation bool           `json:"violation,omitzero"`
 }
 
 // auditClaim is one claim that was answered or asked. What was asked is a keyed hash.
@@ -53,37 +60,78 @@ type auditClaim struct {
 
 // decision is what the decision order looked at for one disclosure or consent (sec. 6).
 type decision struct {
-	Action    wire.Action     `json:"action,omitzero"` // "": a disclosure
-	Decided   bool            `json:"decided"`         // by the Principal, or the condition was met
-	Narrow    []string        `json:"narrow,omitempty"`
-	Qualified bool            `json:"qualified"` // when the request came
-	Depth     wire.Depth      `json:"depth"`
-	Surface   string          `json:"surface,omitzero"`
-	Keys      []decisionEntry `json:"keys"`
+	Action    wire.Action `json:"action,omitzero"`  // "": a disclosure
+	Decided   bool        `json:"decided,omitzero"` // by the Principal, or the condition was met
+	Narrow    []string    `json:"narrow,omitempty"`
+	Qualified bool        `json:"qualified,omitzero"` // when the request came
+	Depth     wire.Depth  `json:"depth"`
+	Surface   string      `json:"surface,omitzero"`
+	Keys      []string    `json:"keys,omitempty"` // of a consent, as it was asked for
+	// Facts are what was found about the keys, each finding once. Which one is that of a key says Of, which is left out when there is one finding.
+	Facts []keyFacts `json:"facts,omitempty"`
+	Of    []int      `json:"of,omitempty"`
+}
+
+// keyFacts is what was looked at of one attribute, or of several of which the same is true.
+type keyFacts struct {
+	Class     string `json:"class"`
+	Held      bool   `json:"held,omitzero"`
+	Member    bool   `json:"member,omitzero"`
+	Identity  bool   `json:"identity,omitzero"`
+	Revealed  bool   `json:"revealed,omitzero"`           // a reveal_identity grant names it
+	ByPerson  bool   `json:"revealed_by_person,omitzero"` // and the Principal decided it
+	Consented bool   `json:"consented,omitzero"`          // a disclose_attributes grant names it
+	Channel   bool   `json:"channel,omitzero"`            // a channel of the profile
+	Waits     bool   `json:"waits_for_peer,omitzero"`     // reciprocity or a credential is still missing
 }
 
 // decisionEntry is one attribute of a decision.
 type decisionEntry struct {
-	Key       string `json:"key"`
-	Class     string `json:"class"`
-	Held      bool   `json:"held"`
-	Member    bool   `json:"member"`
-	Identity  bool   `json:"identity"`
-	Revealed  bool   `json:"revealed"`           // a reveal_identity grant names it
-	ByPerson  bool   `json:"revealed_by_person"` // and the Principal decided it
-	Consented bool   `json:"consented"`          // a disclose_attributes grant names it
-	Channel   bool   `json:"channel"`            // a channel of the profile
-	Waits     bool   `json:"waits_for_peer"`     // reciprocity or a credential is still missing
+	Key string
+	keyFacts
 }
 
-var permissionNames = map[gidp.Permission]string{gidp.No: "false", gidp.Yes: "true", gidp.Approval: "approval_required"}
-
-func snapshot(a gidp.Authority) []string {
-	out := make([]string, len(a))
-	for level := range a {
-		out[level] = permissionNames[a.At(gidp.Level(level))]
+// entries puts the keys of a decision together with what was found about them. ok is false when the record is none.
+func (d *decision) entries(attribute string) (out []decisionEntry, ok bool) {
+	keys, of := d.Keys, d.Of
+	if d.Action == "" {
+		keys = []string{attribute}
 	}
-	return out
+	if len(of) == 0 {
+		of = make([]int, len(keys))
+	}
+	if len(of) != len(keys) {
+		return nil, false
+	}
+	for i, key := range keys {
+		if of[i] < 0 || of[i] >= len(d.Facts) {
+			return nil, false
+		}
+		out = append(out, decisionEntry{key, d.Facts[of[i]]})
+	}
+	return out, true
+}
+
+// The letters of an authority in the trail.
+const (
+	letterYes      = 'y'
+	letterNo       = 'n'
+	letterApproval = 'a'
+)
+
+func snapshot(a gidp.Authority) string {
+	out := make([]byte, len(a))
+	for level := range a {
+		switch a.At(gidp.Level(level)) {
+		case gidp.Yes:
+			out[level] = letterYes
+		case gidp.Approval:
+			out[level] = letterApproval
+		default:
+			out[level] = letterNo
+		}
+	}
+	return string(out)
 }
 
 // inputs gathers what the decision on a request of the peer rests on.
@@ -99,13 +147,21 @@ func inputs(v *gidp.View, st *session.State, req *peerRequest, decided bool, nar
 	}
 	for _, key := range req.keys() {
 		at := v.Attributes[key]
-		e := decisionEntry{Key: key, Class: at.Class.String(), Held: at.Held, Member: at.Member, Identity: v.Identifying(key)}
-		e.Revealed, e.ByPerson = grant(wire.ActIdentity, key)
-		e.Consented, _ = grant(wire.ActDisclose, key)
-		e.Channel = v.Profile != nil && slices.Contains(v.Profile.Channels, key)
-		e.Waits = at.Reciprocal && !slices.Contains(st.Disclosed, key) && !goesFirst(st, key) ||
+		f := keyFacts{Class: at.Class.String(), Held: at.Held, Member: at.Member, Identity: v.Identifying(key)}
+		f.Revealed, f.ByPerson = grant(wire.ActIdentity, key)
+		f.Consented, _ = grant(wire.ActDisclose, key)
+		f.Channel = v.Profile != nil && slices.Contains(v.Profile.Channels, key)
+		f.Waits = at.Reciprocal && !slices.Contains(st.Disclosed, key) && !goesFirst(st, key) ||
 			slices.ContainsFunc(at.Verify, func(reference string) bool { return !slices.Contains(st.Shown, reference) })
-		d.Keys = append(d.Keys, e)
+		finding := slices.Index(d.Facts, f)
+		if finding < 0 {
+			finding, d.Facts = len(d.Facts), append(d.Facts, f)
+		}
+		d.Of = append(d.Of, finding)
+	}
+	d.Keys = req.Scope
+	if len(d.Facts) == 1 {
+		d.Of = nil
 	}
 	return d
 }
@@ -128,9 +184,9 @@ func derived(kind string, body jcs.Raw) string {
 	case wire.TypeDisclosureResponse, wire.TypeConsentResponse:
 		holds = e.derive()
 	case wire.TypeHandoff:
-		holds = e.level(gidp.Introduce) != "false"
+		holds = e.level(gidp.Introduce) != letterNo
 	case wire.TypeSessionOpen, wire.TypeCompatibilityRequest:
-		holds = e.level(gidp.Probe) != "false"
+		holds = e.level(gidp.Probe) != letterNo
 	default:
 		return ""
 	}
@@ -140,9 +196,9 @@ func derived(kind string, body jcs.Raw) string {
 	return "differs"
 }
 
-func (e *emission) level(l gidp.Level) string {
+func (e *emission) level(l gidp.Level) byte {
 	if int(l) >= len(e.Authority) {
-		return "false"
+		return letterNo
 	}
 	return e.Authority[l]
 }
@@ -158,11 +214,19 @@ func rowAllows(row string, r wire.Result) bool {
 	return row == "V6" || row == "V7"
 }
 
+// withoutInputs reports the rows that refuse without a look at policy: the clock, the end of the interest, the Principal, two conditions at once.
+func withoutInputs(row string) bool {
+	switch row {
+	case "S-26", "S-63", "C-42", "C-17", "C-16":
+		return true
+	}
+	return false
+}
+
 // derive runs the rows of sec. 6 over the recorded inputs.
 func (e *emission) derive() bool {
 	declined := e.Status == string(wire.Refused)
-	switch e.Row {
-	case "S-26", "S-63", "C-42", "C-17", "C-16": // the clock, the end of the interest, the Principal, two conditions at once
+	if withoutInputs(e.Row) {
 		return declined
 	}
 	if e.Inputs == nil {
@@ -183,14 +247,15 @@ func (e *emission) derive() bool {
 
 func (e *emission) disclosure() (row, status string) {
 	d := e.Inputs
-	if len(d.Keys) != 1 {
+	keys, ok := d.entries(e.Key)
+	if !ok || len(keys) != 1 {
 		return "", ""
 	}
-	k := d.Keys[0]
+	k := keys[0]
 	class, err := gidp.ParseClass(k.Class)
 	surface, known := gidp.ParseSurface(d.Surface)
 	disclose, introduce := e.level(gidp.Disclose), e.level(gidp.Introduce)
-	ask := disclose == "approval_required" || class.Gate == gidp.NeedsPrincipalOK || k.Identity && introduce == "approval_required" && !k.ByPerson
+	ask := disclose == letterApproval || class.Gate == gidp.NeedsPrincipalOK || k.Identity && introduce == letterApproval && !k.ByPerson
 	consented := k.Consented
 	if k.Identity {
 		consented = k.Revealed
@@ -199,7 +264,7 @@ func (e *emission) disclosure() (row, status string) {
 	switch {
 	case err != nil:
 		return "", ""
-	case disclose == "false" || k.Identity && introduce == "false":
+	case disclose == letterNo || k.Identity && introduce == letterNo:
 		return "D2", no
 	case k.Identity && !k.Revealed:
 		return "D2a", no
@@ -223,6 +288,10 @@ func (e *emission) disclosure() (row, status string) {
 
 func (e *emission) consent() (row, status string) {
 	d := e.Inputs
+	keys, ok := d.entries("")
+	if !ok {
+		return "", ""
+	}
 	level := e.level(gidp.Introduce)
 	if d.Action == wire.ActDisclose {
 		level = e.level(gidp.Disclose)
@@ -230,16 +299,16 @@ func (e *emission) consent() (row, status string) {
 	no := string(wire.Refused)
 	identity := func(k decisionEntry) bool { return k.Identity }
 	switch {
-	case level == "false":
+	case level == letterNo:
 		return "D2", no
-	case d.Action != wire.ActDisclose && !d.Qualified, d.Action != wire.ActIdentity && slices.ContainsFunc(d.Keys, identity):
+	case d.Action != wire.ActDisclose && !d.Qualified, d.Action != wire.ActIdentity && slices.ContainsFunc(keys, identity):
 		return "D2a", no
-	case d.Action == wire.ActHandoff && len(d.Keys) != 1:
+	case d.Action == wire.ActHandoff && len(keys) != 1:
 		return "sec. 9.2", no
 	}
 	var scope []string
-	person, emptied := level == "approval_required", "sec. 9.2"
-	for _, k := range d.Keys {
+	person, emptied := level == letterApproval, "sec. 9.2"
+	for _, k := range keys {
 		class, err := gidp.ParseClass(k.Class)
 		switch {
 		case err != nil:
@@ -257,7 +326,7 @@ func (e *emission) consent() (row, status string) {
 			scope, person = append(scope, k.Key), person || class.Gate == gidp.NeedsPrincipalOK
 		}
 	}
-	if len(scope) == 0 && (d.Action != wire.ActContact || len(d.Keys) > 0) {
+	if len(scope) == 0 && (d.Action != wire.ActContact || len(keys) > 0) {
 		return emptied, no
 	}
 	if person && !d.Decided {

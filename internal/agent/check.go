@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"sayso/gidp"
+	"sayso/gidp/attestation"
 	"sayso/gidp/interest"
 	"sayso/gidp/profile"
 	"sayso/gidp/wire"
@@ -33,6 +34,8 @@ type Public struct {
 	Domains     []string `json:"domains,omitempty"`
 	Geographies []string `json:"geographies,omitempty"`
 	Relation    []string `json:"relation,omitempty"`
+	// Beside are the retrieval attributes by key, where a provider has them.
+	Beside map[string][]string `json:"beside,omitempty"`
 }
 
 // Exposure is the most that counterparties together can learn of one attribute by questions (sec. 7.3), whatever they ask and however often. What a Principal approves,
@@ -65,8 +68,13 @@ var outlookRules = []report.Rule{
 	{ID: "GI-EVIDENCE", Title: "what the policy tells counterparties apart by can be shown", Section: "§9.1"},
 }
 
-// Check looks an interest over with no store and no keys: findings, what would be published, and what questions could tell. Errors are *app.Error.
+// Check looks an interest over with no store and no keys: findings, what would be published, and what questions could tell. Nobody is believed about a counterparty then. Errors are
+// *app.Error.
 func Check(profiles *profile.Set, doc *interest.Interest) (Outlook, error) {
+	return check(profiles, doc, nil)
+}
+
+func check(profiles *profile.Set, doc *interest.Interest, believed []TrustView) (Outlook, error) {
 	p, ok := profiles.Profile(doc.Profile)
 	if !ok {
 		return Outlook{}, refuse(app.KindInvalid, "unknown_profile", "the interest names a profile that this program does not have", "sayso interest new --help lists the profiles")
@@ -83,7 +91,7 @@ func Check(profiles *profile.Set, doc *interest.Interest) (Outlook, error) {
 		add(report.Finding{Rule: "GI-PUBLIC", Outcome: report.Warning, Place: "policy", Message: "No projection can be made, so no provider can return the interest.",
 			Reason: sentence(err.Error()), Next: "Class a coarse attribute discovery, or list a derivative; or look for others yourself."})
 	} else {
-		o.Public = &Public{shown.Categories, shown.Domains, shown.Geographies, shown.Relation}
+		o.Public = &Public{shown.Categories, shown.Domains, shown.Geographies, shown.Relation, own.Retrieval(p.Rules(), "")}
 		add(report.Finding{Rule: "GI-PUBLIC", Outcome: report.Pass, Place: "policy", Message: "A projection can be made of it."})
 	}
 	for _, key := range p.Minimum {
@@ -104,22 +112,50 @@ func Check(profiles *profile.Set, doc *interest.Interest) (Outlook, error) {
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(own.Policy.Entries)) {
-		for property, class := range own.Policy.Entries[key] {
-			if property != "" && property != "unknown_agent" || class.Surface == gidp.Network {
-				add(report.Finding{Rule: "GI-EVIDENCE", Outcome: report.Warning, Place: "policy." + key,
-					Message: "Nothing evidences yet that a counterparty is verified, attested or a member, so this never fits a session, and the cautious class applies.", Next: "Class it for everybody."})
-				break
+		for _, property := range unbelieved(&own, key, believed) {
+			f := report.Finding{Rule: "GI-EVIDENCE", Outcome: report.Warning, Place: "policy." + key, Message: "No issuer is believed about " + property + ", so this fits no session, and the cautious class applies.",
+				Next: "Say whom you believe: sayso interest trust add " + property + " FILE. Or class it for everybody."}
+			if property == "" {
+				f.Message, f.Next = "The class is for a network, and the policy names none, so it fits nobody.", "Name the trust domain under policy.networks."
 			}
+			add(f)
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(own.Policy.Conditions)) {
 		if slices.ContainsFunc(own.Policy.Conditions[key].Verify, func(reference string) bool { return reference == "mandate" || strings.HasPrefix(reference, "mandate:") }) {
 			add(report.Finding{Rule: "GI-EVIDENCE", Outcome: report.Warning, Place: "policy.conditions." + key,
-				Message: "A mandate shows that somebody who holds a key delegated this, and anybody can make one.", Next: "Ask for a credential that not everybody can make, or decide each time: session/principal_approval."})
+				Message: "A mandate shows that somebody who holds a key delegated this, and anybody can make one.", Next: "Ask for an attestation, verified_agent, member:DOMAIN or attested:CLASS, or decide each time: session/principal_approval."})
+		}
+		for _, reference := range own.Policy.Conditions[key].Verify {
+			if attestation.CheckProperty(reference) == nil && !believes(believed, reference) {
+				add(report.Finding{Rule: "GI-EVIDENCE", Outcome: report.Warning, Place: "policy.conditions." + key, Message: "No issuer is believed about " + reference + ", so nobody can meet the condition.",
+					Next: "Say whom you believe: sayso interest trust add " + reference + " FILE."})
+			}
 		}
 	}
 	o.Report.Sort()
 	return o, nil
+}
+
+// unbelieved lists the properties that the policy of an attribute tells counterparties apart by and that nobody is believed about, "" where it is for a network without a name.
+func unbelieved(i *interest.Interest, key string, believed []TrustView) []string {
+	named := map[string]bool{}
+	for property, class := range i.Policy.Entries[key] {
+		domain := strings.HasPrefix(property, "member:")
+		if property != "" && property != "unknown_agent" {
+			named[property] = true
+		}
+		if class.Surface != gidp.Network || domain {
+			continue
+		}
+		for _, network := range i.Policy.Networks {
+			named["member:"+network] = true
+		}
+		if len(i.Policy.Networks) == 0 {
+			named[""] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(named)), func(property string) bool { return believes(believed, property) })
 }
 
 func sentence(s string) string {
@@ -140,7 +176,11 @@ func (a *Agent) Check(ctx context.Context, doc *interest.Interest) (Outlook, err
 }
 
 func (a *Agent) outlook(ctx context.Context, r durable.Reader, doc *interest.Interest) (Outlook, error) {
-	o, err := Check(a.Profiles, doc)
+	believed, err := a.Trusted()
+	if err != nil {
+		return Outlook{}, err
+	}
+	o, err := check(a.Profiles, doc, believed)
 	if err != nil || a.Origin == "" {
 		return o, err
 	}

@@ -2,10 +2,7 @@ package agent
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -27,43 +24,42 @@ import (
 // keepClosed is how long a closed session, with its lead and the values its Principal may still look at, is kept.
 const keepClosed = 30 * 24 * time.Hour
 
-// dedupeGrace is how long a key of deduplication is kept after the object has expired.
+// dedupeGrace is how long a session is kept, with its keys of deduplication, after its last object has expired.
 const dedupeGrace = 120 * time.Second
 
 // sessionBody is what is kept, sealed, of one side of a session.
 type sessionBody struct {
-	State   session.State     `json:"state,omitzero"`
-	Key     jcs.Raw           `json:"key,omitzero"`      // private JWK of this side, of this session alone
-	Mandate string            `json:"mandate,omitzero"`  // of this side, with all it could disclose
-	Shown   []string          `json:"shown,omitempty"`   // identity keys that were disclosed, and whose names the mandate may show
-	PeerKey jcs.Raw           `json:"peer_key,omitzero"` // public JWK that signs what the peer says
-	Peer    peerForm          `json:"peer"`
-	Sent    int               `json:"sent"`            // objects that this side has sent
-	Acked   int               `json:"acked,omitzero"`  // by the peer; of the initiator
-	Active  int64             `json:"active,omitzero"` // when something last happened, milliseconds since 1970
-	Own     []ownRequest      `json:"own,omitempty"`
-	Asked   *peerRequest      `json:"asked,omitempty"` // the peer's disclosure or consent in the slot
-	Held    []heldAsk         `json:"held,omitempty"`  // the peer's questions that wait for the Principal
-	Lead    *leadForm         `json:"lead,omitempty"`
-	Handoff *HandoffView      `json:"handoff,omitempty"`
-	Values  []ValueView       `json:"values,omitempty"`
-	Stated  []statedRetention `json:"stated,omitempty"` // retention of own disclosure requests
-	Signed  []SignatureView   `json:"signed,omitempty"`
-	Order   *order            `json:"order,omitempty"`
-	Objects int               `json:"objects,omitzero"` // received
-	Bytes   int               `json:"bytes,omitzero"`
+	standing
+	State    session.State     `json:"state,omitzero"`
+	Parts    []string          `json:"parts,omitempty"`   // SHA-256 of what is not in the row
+	Shown    []string          `json:"shown,omitempty"`   // identity keys that were disclosed, and whose names the mandate may show
+	Evidence string            `json:"evidence,omitzero"` // what became of an own request for evidence
+	Sent     int               `json:"sent"`              // objects that this side has sent
+	Acked    int               `json:"acked,omitzero"`    // by the peer; of the initiator
+	Active   int64             `json:"active,omitzero"`   // when something last happened, milliseconds since 1970
+	Own      []ownRequest      `json:"own,omitempty"`
+	Asked    *peerRequest      `json:"asked,omitempty"` // the peer's disclosure or consent in the slot
+	Held     []heldAsk         `json:"held,omitempty"`  // the peer's questions that wait for the Principal
+	Lead     *leadForm         `json:"lead,omitempty"`
+	Handoff  *HandoffView      `json:"handoff,omitempty"`
+	Values   []ValueView       `json:"values,omitempty"`
+	Stated   []statedRetention `json:"stated,omitempty"` // retention of own disclosure requests
+	Signed   []SignatureView   `json:"signed,omitempty"`
+	Order    *order            `json:"order,omitempty"`
+	Objects  int               `json:"objects,omitzero"` // received
+	Bytes    int               `json:"bytes,omitzero"`
+	Network  string            `json:"network,omitzero"` // keyed digest of where an open session was opened from; of the responder
 
 	// Of the initiator.
-	Endpoint   string   `json:"endpoint,omitzero"`
-	Projection string   `json:"projection,omitzero"` // projection_ref of the returning provider
-	Task       string   `json:"task,omitzero"`
-	Seen       int      `json:"seen,omitzero"` // artifacts that were applied
-	Hint       int      `json:"hint,omitzero"` // seconds between looks that the responder asks for
-	Told       bool     `json:"told,omitzero"` // the Principal was told that an open waits
-	Plan       plan     `json:"plan,omitzero"`
-	Delivery   delivery `json:"delivery,omitzero"`
+	Seen     int      `json:"seen,omitzero"`    // artifacts that were applied
+	Hint     int      `json:"hint,omitzero"`    // seconds between looks that the responder asks for
+	Strange  int      `json:"strange,omitzero"` // artifacts that no rule allows
+	Told     bool     `json:"told,omitzero"`    // the Principal was told that an open waits
+	Plan     plan     `json:"plan,omitzero"`
+	Delivery delivery `json:"delivery,omitzero"`
 
 	Place *place `json:"place,omitempty"` // in a coalition
+	Began string `json:"began,omitzero"`  // id of the version that it was opened under, once it goes on under another
 }
 
 // ownRequest is where an own request stands among what was sent.
@@ -150,8 +146,9 @@ type turn struct {
 	// What an Opportunity or a Handoff of the peer says; it counts once the step has taken it.
 	opportunity *wire.Opportunity
 	offered     *HandoffView
-	finding     string   // what the signature beside the received object showed
-	entries     []string // that began to wait
+	finding     string         // what the signature beside the received object showed
+	proved      []propertyForm // of the peer, in this transaction
+	entries     []string       // that began to wait
 	key         *jwk.PrivateKey
 
 	resumed   bool               // from where the step before left it
@@ -159,19 +156,20 @@ type turn struct {
 	scheduled time.Time          // when its work is due already; zero: not known
 	digest    string             // of the state as it was resumed, until it changes
 	saved     string             // of the state that was saved
+	kept      parts              // as the row names them
 }
 
 // turn loads a session into a transaction.
 func (a *Agent) turn(ctx context.Context, w durable.Writer, id string) (*turn, error) {
-	row, err := w.Session(ctx, id)
+	row, interest, err := w.SessionAndInterest(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	return a.turnOf(ctx, w, row)
+	return a.turnOf(ctx, w, row, interest)
 }
 
-func (a *Agent) turnOf(ctx context.Context, w durable.Writer, row durable.SessionRow) (*turn, error) {
-	t, err := a.look(ctx, w, row)
+func (a *Agent) turnOf(ctx context.Context, w durable.Writer, row durable.SessionRow, interest durable.InterestRow) (*turn, error) {
+	t, err := a.lookAt(ctx, w, row, interest)
 	if err != nil {
 		return nil, err
 	}
@@ -181,29 +179,40 @@ func (a *Agent) turnOf(ctx context.Context, w durable.Writer, row durable.Sessio
 
 // look opens a session to be read; it has no transaction to write in.
 func (a *Agent) look(ctx context.Context, r durable.Reader, row durable.SessionRow) (*turn, error) {
-	t := &turn{a: a, row: row, now: a.Now()}
-	if err := a.unseal(sessionPlace(row.ID), row.Body, &t.body); err != nil {
+	_, interest, err := a.holding(ctx, r, row.Interest)
+	if err != nil {
 		return nil, err
 	}
-	var err error
-	t.holding, t.interest, err = a.holding(ctx, r, row.Interest)
+	return a.lookAt(ctx, r, row, interest)
+}
+
+// lookAt is look with the interest at hand.
+func (a *Agent) lookAt(ctx context.Context, r durable.Reader, row durable.SessionRow, interest durable.InterestRow) (t *turn, err error) {
+	t = &turn{a: a, row: row, interest: interest, now: a.Now()}
+	if t.body, err = a.sessionBody(ctx, r, row); err != nil {
+		return nil, err
+	}
+	t.kept.keeps(&t.body)
+	t.lapse()
+	t.holding, err = a.open(interest)
 	return t, err
 }
 
 // resume is turnOf for a responder that gets a message: it goes on from what the step before left open, if the row is the one that it wrote.
-func (a *Agent) resume(ctx context.Context, w durable.Writer, row durable.SessionRow) (*turn, error) {
+func (a *Agent) resume(ctx context.Context, w durable.Writer, row durable.SessionRow, interest durable.InterestRow) (*turn, error) {
 	open, known := a.opened.take(row)
 	if !known {
-		t, err := a.turnOf(ctx, w, row)
+		t, err := a.turnOf(ctx, w, row, interest)
 		if err == nil {
 			t.scheduled = deadline(&t.body.State)
 		}
 		return t, err
 	}
-	t := &turn{a: a, w: w, row: row, now: a.Now(), body: *open.body, resumed: true, artifacts: open.task.Artifacts, scheduled: deadline(&open.body.State),
-		digest: open.digest, saved: open.digest}
+	t := &turn{a: a, w: w, row: row, interest: interest, now: a.Now(), body: *open.body, kept: open.kept, resumed: true, artifacts: open.task.Artifacts,
+		scheduled: deadline(&open.body.State), digest: open.digest, saved: open.digest}
+	t.lapse()
 	var err error
-	t.holding, t.interest, err = a.holding(ctx, w, row.Interest)
+	t.holding, err = a.open(interest)
 	return t, err
 }
 
@@ -239,6 +248,9 @@ func (a *Agent) announce(t *turn) {
 	if !t.dirty {
 		return
 	}
+	if t.row.Closed {
+		a.networks.left(t.row.ID)
+	}
 	a.watchers.notify(t.row.ID)
 	a.kick()
 	if a.Notify != nil {
@@ -254,7 +266,7 @@ func (t *turn) active() bool {
 }
 
 func (t *turn) towards() interest.Towards {
-	return interest.Towards{Active: t.active(), Peer: gidp.Counterparty{}, Depth: t.body.State.Depth, Revealed: t.body.State.Revealed()}
+	return interest.Towards{Active: t.active(), Peer: t.counterparty(), Depth: t.body.State.Depth, Revealed: t.body.State.Revealed()}
 }
 
 func (t *turn) env() session.Env {
@@ -301,8 +313,10 @@ func (t *turn) deliver(ctx context.Context, d session.Delivery) error {
 	if ask, _ = o.(*wire.CompatibilityRequest); ask != nil && heldNow(out.Effects, ask.RequestID) {
 		t.body.Held = append(t.body.Held, heldAsk{ID: ask.RequestID, Object: d.Data})
 	}
-	if err := t.receipt(ctx, o); err != nil {
-		return err
+	if !answered(o, out.Messages) {
+		if err := t.receipt(ctx, o); err != nil {
+			return err
+		}
 	}
 	return t.absorb(ctx, env, before, out, ledger, ask)
 }
@@ -363,18 +377,21 @@ func (t *turn) absorb(ctx context.Context, env session.Env, before session.State
 	}
 	digest := t.digest
 	if t.digest = ""; digest == "" && len(out.Messages) > 0 {
-		state, err := before.Append(nil)
-		if err != nil {
-			return fmt.Errorf("the state of a session: %w", err)
+		var err error
+		if digest, err = t.stateDigest(before); err != nil {
+			return err
 		}
-		digest = digestOf(state)
 	}
 	for _, m := range out.Messages {
-		e := emission{Session: t.row.ID, Row: m.Row, Version: t.holding.Version(), Authority: snapshot(env.View.Authority), State: digest}
+		e := emission{Session: t.row.ID, Row: m.Row, Version: t.holding.Version(), State: digest}
+		if !withoutInputs(m.Row) {
+			e.Authority = snapshot(env.View.Authority)
+		}
 		t.describe(&e, env, before, m, ask)
 		if m.Object.Type() == wire.TypeCompatibilityResponse {
 			e.Spent = charged
 		}
+		e.Violation = slices.ContainsFunc(out.Effects, func(f session.Effect) bool { return f.Kind == session.EffectViolation && f.Ref == e.Ref })
 		if err := t.emit(ctx, m, e); err != nil {
 			return err
 		}
@@ -388,7 +405,9 @@ func (t *turn) save(ctx context.Context) error {
 		return nil
 	}
 	st := &t.body.State
-	t.row.Phase, t.row.Closed = string(st.Phase), st.Phase == session.Closed
+	if t.row.Phase, t.row.Closed = string(st.Phase), st.Phase == session.Closed; t.row.Closed {
+		t.body.Network = ""
+	}
 	if st.EndsAt > 0 {
 		t.row.EndsAt = time.Unix(st.EndsAt, 0).UTC()
 	}
@@ -397,7 +416,7 @@ func (t *turn) save(ctx context.Context) error {
 	}
 	t.retain()
 	t.body.Active = t.now.UnixMilli()
-	text, digest, err := bodyText(t.body)
+	text, digest, err := t.keepParts(ctx)
 	if err != nil {
 		return inside("seal session", err)
 	}
@@ -425,29 +444,6 @@ func (t *turn) save(ctx context.Context) error {
 		return err
 	}
 	return t.w.Schedule(ctx, durable.WorkSession, t.row.ID, due)
-}
-
-// bodyText writes a session, and the digest of its state, which is written once.
-func bodyText(body sessionBody) (text []byte, digest string, err error) {
-	const name = `{"state":`
-	text, err = body.State.Append([]byte(name))
-	if err != nil {
-		return nil, "", err
-	}
-	digest = digestOf(text[len(name):])
-	body.State = session.State{}
-	rest, err := jcs.Encode(&body)
-	if err != nil {
-		return nil, "", err
-	}
-	text = append(text, ',')
-	return append(text, rest[1:]...), digest, nil // there are members that are always written
-}
-
-// digestOf names a state in the trail.
-func digestOf(state []byte) string {
-	sum := sha256.Sum256(state)
-	return hex.EncodeToString(sum[:])
 }
 
 func later(a, b time.Time) time.Time {

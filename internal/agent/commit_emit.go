@@ -42,13 +42,16 @@ func (t *turn) describe(e *emission, env session.Env, before session.State, m se
 			e.Claims = append(e.Claims, auditClaim{Key: c.Key, Operator: c.Operator, Asked: t.asked(c)})
 		}
 	case *wire.DisclosureResponse:
-		e.Ref, e.Key, e.Status = o.RequestRef, o.Attribute, string(o.Status)
-		if req := t.body.Asked; req != nil && req.ID == o.RequestRef {
+		e.Ref, e.Status = o.RequestRef, string(o.Status)
+		if before.Recv.ID != o.RequestRef || !withoutInputs(m.Row) { // else the provisional answer names it
+			e.Key = o.Attribute
+		}
+		if req := t.answers(e, before, o.RequestRef); req != nil && !withoutInputs(m.Row) {
 			e.Inputs = inputs(&env.View, &t.body.State, req, decided, nil)
 		}
 	case *wire.ConsentResponse:
 		e.Ref, e.Scope, e.Status = o.RequestRef, o.GrantedScope, string(o.Status)
-		if req := t.body.Asked; req != nil && req.ID == o.RequestRef {
+		if req := t.answers(e, before, o.RequestRef); req != nil && !withoutInputs(m.Row) {
 			e.Inputs = inputs(&env.View, &before, req, decided, t.narrow)
 		}
 	case *wire.DisclosureRequest:
@@ -58,6 +61,40 @@ func (t *turn) describe(e *emission, env session.Env, before session.State, m se
 	case *wire.SessionClose:
 		e.Ref, e.Status = o.RequestRef, string(o.Reason)
 	}
+}
+
+// answers returns the request of the peer that an emission answers, nil when it is not kept. The answer in the step that received it has no other entry about it.
+func (t *turn) answers(e *emission, before session.State, ref string) *peerRequest {
+	req := t.body.Asked
+	if req == nil || req.ID != ref {
+		return nil
+	}
+	if before.Recv.ID != ref {
+		e.Purpose, e.Keep = req.Purpose, req.Retention
+	}
+	return req
+}
+
+// answered reports whether a disclosure or consent request was answered in the step that received it.
+func answered(o wire.Object, out []session.Message) bool {
+	var ref string
+	switch o := o.(type) {
+	case *wire.DisclosureRequest:
+		ref = o.RequestID
+	case *wire.ConsentRequest:
+		ref = o.RequestID
+	default:
+		return false
+	}
+	return slices.ContainsFunc(out, func(m session.Message) bool {
+		switch o := m.Object.(type) {
+		case *wire.DisclosureResponse:
+			return o.RequestRef == ref
+		case *wire.ConsentResponse:
+			return o.RequestRef == ref
+		}
+		return false
+	})
 }
 
 // asked is the keyed hash of what a claim asks.
@@ -179,6 +216,7 @@ func (t *turn) beside(body *sentBody, o wire.Object) error {
 		}
 		body.Key = publicJWK(key)
 		body.Hint = jcs.Raw(`{"poll_after_s":1}`)
+		t.showBack()
 		body.Evidence = t.credentials()
 	case *wire.Opportunity:
 		outlives = true

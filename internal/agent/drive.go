@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"sayso/gidp/gidpa2a"
-	"sayso/gidp/httpsig"
 	"sayso/gidp/session"
 	"sayso/gidp/wire"
 	"sayso/internal/agent/durable"
 	"sayso/jcs"
+	"sayso/jwk"
 )
 
 // Peers reaches responders. *gidpa2a.Client is one.
@@ -303,13 +303,16 @@ func (t *turn) artifact(ctx context.Context, a gidpa2a.Artifact) error {
 	}
 	_, accept := o.(*wire.SessionAccept)
 	if accept && t.body.State.Phase == session.Requested {
-		if pub, err := httpsig.DecodeKey(a.Key); err == nil {
-			t.body.PeerKey = httpsig.EncodeKey(pub)
+		if pub, err := jwk.ParsePublic(a.Key); err == nil {
+			t.body.PeerKey = jwk.EncodePublic(pub)
 		}
 		t.hinted(a.Hint)
 	}
 	t.verify(o, a.Object, a.Signature)
-	err = t.deliver(ctx, session.Delivery{Data: a.Object, TargetRef: targetRef(a.Evidence)})
+	if misdirected(o) {
+		return t.misdirect(ctx, o)
+	}
+	err = t.deliver(ctx, session.Delivery{Data: a.Object, TargetRef: targetRef(o, a.Evidence)})
 	var refused *session.Refusal
 	if errors.As(err, &refused) {
 		return t.strange(ctx, o.Type(), refused.Row)
@@ -317,10 +320,13 @@ func (t *turn) artifact(ctx context.Context, a gidpa2a.Artifact) error {
 	if err != nil {
 		return err
 	}
-	if err := t.w.AddReceived(ctx, t.row.ID, name, sum, later(o.Expires(), t.row.EndsAt).Add(dedupeGrace)); err != nil {
+	if err := t.w.AddReceived(ctx, t.row.ID, name, sum); err != nil {
 		return err
 	}
 	if err := t.credited(ctx, evidence(a.Evidence).Credentials); err != nil {
+		return err
+	}
+	if err := t.satisfy(ctx, o); err != nil {
 		return err
 	}
 	if err := t.follow(ctx); err != nil {
@@ -329,8 +335,14 @@ func (t *turn) artifact(ctx context.Context, a gidpa2a.Artifact) error {
 	return t.proceed(ctx)
 }
 
+// maxStrange is how many violations of a peer have an entry of their own in one session; the others are counted in the entry that closes it.
+const maxStrange = 8
+
 // strange notes what the peer sent against the rules. It has no other effect.
 func (t *turn) strange(ctx context.Context, of wire.Type, row string) error {
+	if t.body.Strange, t.dirty = t.body.Strange+1, true; t.body.Strange > maxStrange {
+		return nil
+	}
 	return t.a.audit(ctx, t.w, t.holding.Lineage(), auditViolation, sessionRecord{Session: t.row.ID, Type: of, Row: row})
 }
 

@@ -18,6 +18,9 @@ type plan struct {
 	Asked    bool `json:"asked,omitzero"`
 	Widened  bool `json:"widened,omitzero"`
 	Approved bool `json:"approved,omitzero"` // the Principal approved the questions, which a repetition needs no more
+	// Of a session that went on under another version: its number, and the keys that have another value in it.
+	Version int      `json:"version,omitzero"`
+	Changed []string `json:"changed,omitempty"`
 }
 
 // proceed takes the next step of the plan, when it is due.
@@ -32,7 +35,14 @@ func (t *turn) proceed(ctx context.Context) error {
 	switch p := &t.body.Plan; {
 	case !p.Asked:
 		p.Asked = true
-		return t.ask(ctx, t.holding.Asks(t.towards()))
+		claims, err := t.planned(ctx)
+		if err == nil {
+			err = t.ask(ctx, claims)
+		}
+		if err == nil && len(claims) == 0 && st.Renews { // there is nothing to ask anew
+			err = t.step(ctx, session.CarryOn{Done: true})
+		}
+		return err
 	case !p.Widened && slices.ContainsFunc(st.Props, ofOurs(wire.Unknown)):
 		p.Widened = true
 		claims, err := t.wider(ctx)
@@ -59,13 +69,7 @@ func (t *turn) ask(ctx context.Context, claims []wire.Claim) error {
 	case gidp.No:
 		return nil
 	case gidp.Approval:
-		body := entryBody{Kind: entryOwn, Ref: "1"}
-		switch p := &t.body.Plan; {
-		case p.Widened:
-			body.Ref = "2"
-		case !p.Asked:
-			body.Ref = "0"
-		}
+		body := entryBody{Kind: entryOwn, Ref: t.body.Plan.ownRef()}
 		for _, c := range claims {
 			body.Asks = append(body.Asks, askedForm{Key: c.Key, Operator: c.Operator, Value: c.Value, Supersedes: c.Supersedes})
 		}

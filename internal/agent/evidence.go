@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"sayso/gidp"
+	"sayso/gidp/attestation"
 	"sayso/gidp/gidpa2a"
-	"sayso/gidp/httpsig"
 	"sayso/gidp/mandate"
 	"sayso/gidp/session"
 	"sayso/gidp/wire"
@@ -20,7 +20,7 @@ import (
 )
 
 // Evidence of authority and signatures (gidp-a2a.md sec. 6). A mandate under a pairwise key shows that one party that holds the key delegated these levels to this
-// session, and no more: it makes a peer neither verified nor a member of anything, so the policy sees an unknown agent either way. It is shown to the Principal.
+// session, and no more: it makes a peer neither verified nor a member of anything. It is shown to the Principal; what the policy sees is in evidence_property.go.
 
 // peerForm is what a peer has evidenced.
 type peerForm struct {
@@ -28,6 +28,9 @@ type peerForm struct {
 	Mandate string            `json:"mandate,omitzero"` // SHA-256 of the text without disclosures, hex
 	Issuer  string            `json:"issuer,omitzero"`  // thumbprint
 	Names   map[string]string `json:"names,omitempty"`
+
+	Properties []propertyForm `json:"properties,omitempty"` // that were established, also those that count no more
+	Uncounted  []string       `json:"uncounted,omitempty"`  // why other credentials count for nothing
 }
 
 func (p *peerForm) finding() string {
@@ -62,7 +65,7 @@ func allLevels() []string {
 	return out
 }
 
-// peerCredentials reads the mandate in the trust context of an open.
+// peerCredentials reads the credentials in the trust context of an open.
 func (t *turn) peerCredentials(open *wire.SessionOpen) {
 	var trust struct {
 		Credentials []jcs.Raw `json:"credentials"`
@@ -88,11 +91,15 @@ func (t *turn) presentFor(sessionID string, ends time.Time, credentials []string
 	if len(credentials) == 0 {
 		return
 	}
-	pub, err := httpsig.DecodeKey(t.body.PeerKey)
+	pub, err := jwk.ParsePublic(t.body.PeerKey)
 	if err != nil {
 		return
 	}
-	for _, text := range credentials[:min(len(credentials), 8)] {
+	for _, text := range credentials[:min(len(credentials), maxPresented)] {
+		if attestation.Is(text) {
+			t.attested(sessionID, jwk.Thumbprint(pub), text)
+			continue
+		}
 		v, err := mandate.Verify(text, mandate.Expect{Audience: mandate.Audience(sessionID), SessionKey: jwk.Thumbprint(pub), Now: t.now, MaxExpires: ends})
 		if err != nil {
 			continue
@@ -101,7 +108,8 @@ func (t *turn) presentFor(sessionID string, ends time.Time, credentials []string
 		if t.body.Peer.Mandate != "" && t.body.Peer.Mandate != digest {
 			continue // the first one counts: a second delegation within a session would be another party
 		}
-		p := peerForm{Mandate: digest, Issuer: v.KeyThumbprint, Names: t.body.Peer.Names}
+		p := t.body.Peer
+		p.Levels, p.Mandate, p.Issuer = nil, digest, v.KeyThumbprint
 		for _, l := range v.Levels {
 			p.Levels = append(p.Levels, l.String())
 		}
@@ -133,7 +141,7 @@ func (t *turn) receiveEvidence(ctx context.Context, raw jcs.Raw) error {
 		return refusal(gidpa2a.Invalid, nil)
 	}
 	sum := sha256.Sum256(raw)
-	seen, err := t.seen(ctx, "evidence:"+hex.EncodeToString(sum[:]), raw, t.now)
+	seen, err := t.seen(ctx, "evidence:"+hex.EncodeToString(sum[:]), raw)
 	if err != nil || seen {
 		return err
 	}
@@ -147,6 +155,9 @@ func (t *turn) receiveEvidence(ctx context.Context, raw jcs.Raw) error {
 }
 
 func (t *turn) takeEvidence(ctx context.Context, f besideForm) error {
+	if t.body.Evidence == evidenceAsked && f.Levels != nil {
+		t.body.Evidence, t.dirty = evidenceAnswered, true
+	}
 	if len(f.Request) > 0 {
 		text, err := jcs.Encode(t.levels(f.Request))
 		if err != nil {
@@ -160,14 +171,17 @@ func (t *turn) takeEvidence(ctx context.Context, f besideForm) error {
 // credited takes credentials of the peer, and goes on with a request that waits for them (C-15).
 func (t *turn) credited(ctx context.Context, credentials []string) error {
 	t.present(credentials)
-	references := slices.DeleteFunc(t.body.Peer.shownReferences(), func(r string) bool { return slices.Contains(t.body.State.Shown, r) })
+	if err := t.recordProofs(ctx); err != nil {
+		return err
+	}
+	references := slices.DeleteFunc(t.shownReferences(), func(r string) bool { return slices.Contains(t.body.State.Shown, r) })
 	if len(references) == 0 {
 		return nil
 	}
 	return t.lenient(t.step(ctx, session.Show{References: references}))
 }
 
-// levels answers a request for evidence: which levels the mandate of this side evidences, and the mandate with no more names than were disclosed.
+// levels answers a request for evidence: which levels the mandate of this side evidences, the mandate with no more names than were disclosed, and what else was shown.
 func (t *turn) levels(asked []string) besideForm {
 	f := besideForm{Levels: map[string]string{}}
 	authority := t.holding.Authority()
@@ -181,7 +195,7 @@ func (t *turn) levels(asked []string) besideForm {
 			f.Levels[name] = "evidenced"
 		}
 	}
-	f.Credentials = t.mandate()
+	f.Credentials = append(t.mandate(), t.shownTexts()...)
 	return f
 }
 
@@ -192,15 +206,15 @@ func (t *turn) mandate() []string {
 		return nil
 	}
 	var names []string
-	if t.holding.Authority().At(gidp.Introduce) != gidp.No {
+	if t.holding.Authority().At(gidp.Introduce) != gidp.No && t.body.Began == "" { // it holds the names of the version that it was made for
 		names = t.holding.MandateNames(t.body.Shown)
 	}
 	return []string{m.Present(names...)}
 }
 
-// credentials is the mandate as evidence beside an object; nil when there is none.
+// credentials is the mandate, and the attestations that are shown, as evidence beside an object; nil when there is none.
 func (t *turn) credentials() jcs.Raw {
-	list := t.mandate()
+	list := append(t.mandate(), t.shownTexts()...)
 	if list == nil {
 		return nil
 	}
@@ -211,7 +225,7 @@ func (t *turn) credentials() jcs.Raw {
 	return text
 }
 
-func publicJWK(key *jwk.PrivateKey) jcs.Raw { return httpsig.EncodeKey(key.Public().Public) }
+func publicJWK(key *jwk.PrivateKey) jcs.Raw { return jwk.EncodePublic(key.Public().Public) }
 
 // The findings about a signature. They are apart from what the object says: a wrong signature changes no result.
 const (
@@ -240,7 +254,7 @@ func findingOf(key jcs.Raw, data []byte, signature string) string {
 	if signature == "" {
 		return signatureAbsent
 	}
-	pub, err := httpsig.DecodeKey(key)
+	pub, err := jwk.ParsePublic(key)
 	if err != nil {
 		return signatureUnverifiable
 	}

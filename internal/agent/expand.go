@@ -130,7 +130,7 @@ func (a *Agent) Expand(ctx context.Context, lead string, r ExpandRequest) (Expan
 			return err
 		}
 		out = c.view([]string{fresh.id})
-		out.ID, out.Interest, out.Started = row.ID, row.Interest, row.At
+		out.ID, out.Principal, out.Interest, out.Started = row.ID, t.holding.Principal(), row.Interest, row.At
 		return a.audit(ctx, w, t.holding.Lineage(), "expansion_approved", expansionAudit{Coalition: row.ID, Session: lead, Exploration: fresh.id, Dependency: a.salted(row.ID, d.Name), Depth: d.Depth})
 	})
 	a.kick()
@@ -332,7 +332,7 @@ func (a *Agent) joined(ctx context.Context, r durable.Reader, p place, busy map[
 		var body sessionBody
 		s, err := r.Session(ctx, e.Session)
 		if err == nil {
-			err = a.unseal(sessionPlace(s.ID), s.Body, &body)
+			body, err = a.sessionBody(ctx, r, s)
 		}
 		if err != nil && !errors.Is(err, durable.ErrNotFound) {
 			return inside("read session", err)
@@ -400,18 +400,25 @@ func (t *turn) pursue(ctx context.Context) (wait bool, err error) {
 }
 
 // Expansions lists the records of expansions, oldest first.
-func (a *Agent) Expansions(ctx context.Context) ([]ExpansionView, error) {
+func (a *Agent) Expansions(ctx context.Context, principals ...string) ([]ExpansionView, error) {
 	out := []ExpansionView{}
 	if err := a.experimental(); err != nil {
 		return out, err
 	}
 	err := a.Store.View(ctx, func(r durable.Reader) error {
 		out = out[:0]
+		chosen, err := a.interestsOf(ctx, r, principals)
+		if err != nil {
+			return err
+		}
 		rows, err := r.Coalitions(ctx, "")
 		if err != nil {
 			return err
 		}
 		for _, row := range rows {
+			if !chosen.has(row.Interest) {
+				continue
+			}
 			v, err := a.expansionView(ctx, r, row)
 			if err != nil {
 				return err
@@ -458,7 +465,11 @@ func (a *Agent) expansionView(ctx context.Context, r durable.Reader, row durable
 			busy = append(busy, d.Exploration)
 		}
 	}
+	h, _, err := a.holding(ctx, r, row.Interest)
+	if err != nil {
+		return ExpansionView{}, err
+	}
 	v := c.view(busy)
-	v.ID, v.Interest, v.Started = row.ID, row.Interest, row.At
+	v.ID, v.Principal, v.Interest, v.Started = row.ID, h.Principal(), row.Interest, row.At
 	return v, nil
 }

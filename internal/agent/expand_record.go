@@ -160,6 +160,7 @@ func isName(s string) bool {
 type ExpansionView struct {
 	Experimental bool             `json:"experimental"` // always true
 	ID           string           `json:"id"`
+	Principal    string           `json:"principal_ref"`
 	Interest     string           `json:"interest"`
 	Lead         string           `json:"lead"` // the session it began with
 	State        string           `json:"state"`

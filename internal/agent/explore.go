@@ -23,13 +23,14 @@ import (
 // ExplorationView is one search for counterparties. State is searching (the provider is being asked), probing (sessions go on), done (each is qualified, closed or waits for
 // a person) or failed.
 type ExplorationView struct {
-	ID       string        `json:"id"`
-	Interest string        `json:"interest"`
-	Provider string        `json:"provider"`
-	State    string        `json:"state"`
-	Started  time.Time     `json:"started"`
-	Problem  string        `json:"problem,omitempty"` // of a failed one, why it is tried again, or why it ended early, as a code
-	Sessions []SessionView `json:"sessions"`
+	ID        string        `json:"id"`
+	Principal string        `json:"principal_ref"`
+	Interest  string        `json:"interest"`
+	Provider  string        `json:"provider"`
+	State     string        `json:"state"`
+	Started   time.Time     `json:"started"`
+	Problem   string        `json:"problem,omitempty"` // of a failed one, why it is tried again, or why it ended early, as a code
+	Sessions  []SessionView `json:"sessions"`
 }
 
 // The states of an exploration that are kept. Whether probing is over is seen from its sessions.
@@ -55,6 +56,9 @@ type explorationBody struct {
 	Attempts int        `json:"attempts,omitzero"`
 	Problem  string     `json:"problem,omitempty"`
 	Expands  *place     `json:"expands,omitempty"` // of a search for what a lead hangs on
+	// Membership is shown to a provider inside a trust domain.
+	Membership string              `json:"membership,omitzero"`
+	Beside     map[string][]string `json:"beside,omitempty"` // retrieval attributes
 }
 
 // approach is a candidate that a session was opened to, or that could not be resolved.
@@ -138,7 +142,8 @@ func (a *Agent) search(ctx context.Context, w durable.Writer, id string, n newSe
 	case !permitted(h, gidp.Probe):
 		return none, refuse(app.KindRefused, "not_permitted", "PROBE does not permit to ask anybody anything", "supersede the interest by a version with another authority")
 	}
-	object, err := h.Query(now.Add(24 * time.Hour))
+	domain, _ := a.Vault.ProviderDomain(n.at)
+	object, err := h.QueryIn(domain, now.Add(24*time.Hour))
 	if err != nil {
 		return none, err
 	}
@@ -147,14 +152,14 @@ func (a *Agent) search(ctx context.Context, w durable.Writer, id string, n newSe
 		return none, inside("write query", err)
 	}
 	x := durable.ExplorationRow{ID: n.id, Interest: id, State: searching, At: now.UTC()}
-	b := explorationBody{Provider: n.at, Key: n.key.Export(), Object: text, Expands: n.expands}
+	b := explorationBody{Provider: n.at, Key: n.key.Export(), Object: text, Expands: n.expands, Membership: a.membership(h, n.at, n.key), Beside: h.Retrieval(domain)}
 	if err := a.putExploration(ctx, w, x, b); err != nil {
 		return none, err
 	}
 	if err := w.Schedule(ctx, durable.WorkExploration, n.id, now); err != nil {
 		return none, inside("schedule", err)
 	}
-	v := ExplorationView{ID: n.id, Interest: id, Provider: n.at, State: searching, Started: x.At, Sessions: []SessionView{}}
+	v := ExplorationView{ID: n.id, Principal: h.Principal(), Interest: id, Provider: n.at, State: searching, Started: x.At, Sessions: []SessionView{}}
 	return v, a.audit(ctx, w, h.Lineage(), "provider_contacted", explorationAudit{Interest: id, Exploration: n.id, Provider: n.at})
 }
 
@@ -173,7 +178,11 @@ func (a *Agent) Exploration(ctx context.Context, id string) (ExplorationView, er
 		if err != nil {
 			return err
 		}
-		v = ExplorationView{ID: id, Interest: row.Interest, Provider: b.Provider, State: row.State, Started: row.At, Problem: b.Problem, Sessions: []SessionView{}}
+		h, _, err := a.holding(ctx, r, row.Interest)
+		if err != nil {
+			return err
+		}
+		v = ExplorationView{ID: id, Principal: h.Principal(), Interest: row.Interest, Provider: b.Provider, State: row.State, Started: row.At, Problem: b.Problem, Sessions: []SessionView{}}
 		over := true
 		for _, f := range b.Found {
 			if f.Session == "" {
@@ -270,6 +279,7 @@ func (a *Agent) tendExploration(ctx context.Context, id string) error {
 	for _, f := range b.Found {
 		busy[f.ProjectionRef] = true
 	}
+	ctx = providerhttp.WithMembership(ctx, b.Membership)
 	candidates, err := a.candidates(ctx, b, key, own, busy)
 	for _, c := range candidates {
 		if err != nil {
@@ -345,7 +355,11 @@ func (a *Agent) candidates(ctx context.Context, b explorationBody, key *jwk.Priv
 	}
 	room := maxCandidates - len(b.Found)
 	var out []providerhttp.Candidate
-	q := providerhttp.Query{Projection: pub.Projection, Limit: min(2*maxCandidates, provider.MaxLimit)}
+	attributes, err := a.beside(ctx, b.Provider, b.Beside)
+	if err != nil {
+		return nil, err
+	}
+	q := providerhttp.Query{Projection: pub.Projection, Attributes: attributes, Limit: min(2*maxCandidates, provider.MaxLimit)}
 	for range maxPages {
 		if len(out) >= room {
 			break

@@ -5,16 +5,15 @@ import (
 	"crypto/ed25519"
 	"encoding/hex"
 	"errors"
-	"slices"
-	"sync"
+	"strings"
 	"time"
 
 	"sayso/gidp/gidpa2a"
-	"sayso/gidp/httpsig"
 	"sayso/gidp/session"
 	"sayso/gidp/wire"
 	"sayso/internal/agent/durable"
 	"sayso/jcs"
+	"sayso/jwk"
 )
 
 // The responder, as package gidpa2a sees it.
@@ -24,14 +23,11 @@ var _ gidpa2a.Host = (*Agent)(nil)
 const (
 	maxOpenAtRef  = 64
 	maxOpenOfPeer = 8
-	maxOpen       = 1000
+	maxOpen       = 1000 // of which one network holds a quarter
 	maxObjects    = 256
 	maxBytes      = 1 << 20
 	limitRetry    = 30 * time.Second
 )
-
-// waitPoll is how often the version of a session is read for commits of other processes.
-const waitPoll = 250 * time.Millisecond
 
 func refusal(code gidpa2a.RefusalCode, cause error) error {
 	return &gidpa2a.Refusal{Code: code, Cause: cause}
@@ -66,12 +62,18 @@ func (a *Agent) Receive(ctx context.Context, m gidpa2a.Message) (gidpa2a.Task, e
 	if m.ReceivedAt.IsZero() {
 		m.ReceivedAt = a.Now()
 	}
+	if m.Task == "" {
+		if err := a.countNetworks(ctx, a.networkDigest(m.Remote)); err != nil {
+			return gidpa2a.Task{}, operational(err)
+		}
+	}
 	var task gidpa2a.Task
 	var t *turn
+	var entered string
 	err := a.Store.Update(ctx, func(w durable.Writer) (err error) {
 		t, task = nil, gidpa2a.Task{}
 		if m.Task == "" {
-			t, task, err = a.receiveOpen(ctx, w, m)
+			t, task, err = a.receiveOpen(ctx, w, m, &entered)
 		} else {
 			t, err = a.receive(ctx, w, m)
 		}
@@ -84,6 +86,7 @@ func (a *Agent) Receive(ctx context.Context, m gidpa2a.Message) (gidpa2a.Task, e
 		task, err = t.task(ctx)
 		return err
 	})
+	a.networks.began(entered, err == nil && t != nil)
 	if err != nil {
 		return gidpa2a.Task{}, operational(err)
 	}
@@ -96,14 +99,14 @@ func (a *Agent) Receive(ctx context.Context, m gidpa2a.Message) (gidpa2a.Task, e
 
 // receive takes a message of an open session. A turn that is not dirty changes nothing.
 func (a *Agent) receive(ctx context.Context, w durable.Writer, m gidpa2a.Message) (*turn, error) {
-	row, err := w.Session(ctx, m.Task)
+	row, interest, err := w.SessionAndInterest(ctx, m.Task)
 	if err != nil {
 		return nil, absent(err, refusal(gidpa2a.NotFound, nil))
 	}
 	if row.Initiator || row.Ref != m.Ref || row.Peer != m.Caller {
 		return nil, refusal(gidpa2a.NotFound, nil)
 	}
-	t, err := a.resume(ctx, w, row)
+	t, err := a.resume(ctx, w, row, interest)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +126,7 @@ func (t *turn) receiveObject(ctx context.Context, m gidpa2a.Message) error {
 	if err != nil {
 		return err
 	}
-	seen, err := t.seen(ctx, dedupeKey(o), m.Object, o.Expires())
+	seen, err := t.seen(ctx, dedupeKey(o), m.Object)
 	if err != nil || seen {
 		return err
 	}
@@ -131,19 +134,25 @@ func (t *turn) receiveObject(ctx context.Context, m gidpa2a.Message) error {
 		return err
 	}
 	t.verify(o, m.Object, m.Signature)
-	if err := t.deliver(ctx, session.Delivery{Data: m.Object, Object: o, TargetRef: targetRef(m.Evidence)}); err != nil {
+	if misdirected(o) {
+		return t.misdirect(ctx, o)
+	}
+	if err := t.deliver(ctx, session.Delivery{Data: m.Object, Object: o, TargetRef: targetRef(o, m.Evidence)}); err != nil {
 		return err
 	}
 	if err := t.credited(ctx, evidence(m.Evidence).Credentials); err != nil {
+		return err
+	}
+	if err := t.satisfy(ctx, o); err != nil {
 		return err
 	}
 	return t.follow(ctx)
 }
 
 // seen records a key of deduplication, and reports whether the same object came before. Another object under the key is refused, and nothing is learned from it.
-func (t *turn) seen(ctx context.Context, key string, object []byte, expires time.Time) (bool, error) {
+func (t *turn) seen(ctx context.Context, key string, object []byte) (bool, error) {
 	name, sum := t.mark(key, object)
-	err := t.w.AddReceived(ctx, t.row.ID, name, sum, later(expires, t.row.EndsAt).Add(dedupeGrace))
+	err := t.w.AddReceived(ctx, t.row.ID, name, sum)
 	if !errors.Is(err, durable.ErrExists) {
 		return false, err
 	}
@@ -218,8 +227,8 @@ func (a *Agent) Task(ctx context.Context, ref, id, caller string) (gidpa2a.Task,
 		if task, known = a.opened.task(row); known {
 			return nil
 		}
-		var body sessionBody
-		if err := a.unseal(sessionPlace(id), row.Body, &body); err != nil {
+		body, err := a.sessionBody(ctx, r, row)
+		if err != nil {
 			return err
 		}
 		artifacts, err := a.artifacts(ctx, r, id)
@@ -269,31 +278,6 @@ func taskOf(row durable.SessionRow, body *sessionBody, artifacts []gidpa2a.Artif
 	return task
 }
 
-// Wait implements [gidpa2a.Host]. A commit of this process is seen at once, one of another within 250 ms.
-func (a *Agent) Wait(ctx context.Context, id string, seen uint64) error {
-	changed, leave := a.watchers.watch(id)
-	defer leave()
-	poll := time.NewTicker(waitPoll)
-	defer poll.Stop()
-	for {
-		var version uint64
-		err := a.Store.View(ctx, func(r durable.Reader) error {
-			row, err := r.Session(ctx, id)
-			version = row.Version
-			return absent(err, refusal(gidpa2a.NotFound, nil))
-		})
-		if err != nil || version != seen {
-			return operational(err)
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-changed:
-		case <-poll.C:
-		}
-	}
-}
-
 // Key implements [gidpa2a.Host].
 func (a *Agent) Key(ctx context.Context, thumbprint string) (ed25519.PublicKey, bool, error) {
 	var text []byte
@@ -307,44 +291,8 @@ func (a *Agent) Key(ctx context.Context, thumbprint string) (ed25519.PublicKey, 
 	case err != nil:
 		return nil, false, err
 	}
-	pub, err := httpsig.DecodeKey(text)
+	pub, err := jwk.ParsePublic(text)
 	return pub, err == nil, err
-}
-
-// watchers wake those who wait for a session. The zero value is ready.
-type watchers struct {
-	mu   sync.Mutex
-	list map[string][]chan struct{} // guarded by mu; by session
-}
-
-// watch returns a channel that gets a value after each commit, and what ends that.
-func (w *watchers) watch(id string) (<-chan struct{}, func()) {
-	c := make(chan struct{}, 1)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.list == nil {
-		w.list = map[string][]chan struct{}{}
-	}
-	w.list[id] = append(w.list[id], c)
-	return c, func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		rest := slices.DeleteFunc(w.list[id], func(other chan struct{}) bool { return other == c })
-		if w.list[id] = rest; len(rest) == 0 {
-			delete(w.list, id)
-		}
-	}
-}
-
-func (w *watchers) notify(id string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, c := range w.list[id] {
-		select {
-		case c <- struct{}{}:
-		default:
-		}
-	}
 }
 
 // besideForm is evidence that travels beside an object, or alone (gidp-a2a.md sec. 6.2, 4).
@@ -368,13 +316,41 @@ func evidence(raw jcs.Raw) besideForm {
 	return f
 }
 
-// targetRef is the target beside a Handoff that is no protocol.
-func targetRef(raw jcs.Raw) string {
+// targetKind is the kind of target that an entry in the scope of a handoff consent covers. human:REF and workflow:REF name theirs; a reference of any other form is that
+// of a protocol, which the protocol leaves free (§14.7). So a consent to a person covers no machine.
+func targetKind(entry string) wire.TargetKind {
+	kind, _, named := strings.Cut(entry, ":")
+	if k := wire.TargetKind(kind); named && (k == wire.TargetHuman || k == wire.TargetWorkflow) {
+		return k
+	}
+	return wire.TargetProtocol
+}
+
+// targetRef is the target beside a Handoff that is no protocol; "", which no consent covers, when it is of another kind than the Handoff says.
+func targetRef(o wire.Object, raw jcs.Raw) string {
+	h, is := o.(*wire.Handoff)
 	ref := evidence(raw).TargetRef
-	if len(ref) > wire.MaxText {
+	if !is || len(ref) > wire.MaxText || targetKind(ref) != h.Target.Kind {
 		return ""
 	}
 	return ref
+}
+
+// misdirected reports a Handoff to a protocol under the name of a person or a workflow.
+func misdirected(o wire.Object) bool {
+	h, is := o.(*wire.Handoff)
+	return is && h.Target.Kind == wire.TargetProtocol && targetKind(h.Target.ProtocolRef) != wire.TargetProtocol
+}
+
+// misdirect refuses it like one that no consent covers (S-52).
+func (t *turn) misdirect(ctx context.Context, o wire.Object) error {
+	if t.body.State.Phase == session.Closed {
+		return refusal(gidpa2a.Closed, nil)
+	}
+	if err := t.receipt(ctx, o); err != nil {
+		return err
+	}
+	return t.step(ctx, session.Hang{Reason: wire.ReasonUnsupported})
 }
 
 func truncated(sum [32]byte) string { return hex.EncodeToString(sum[:16]) }

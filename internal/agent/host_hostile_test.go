@@ -83,7 +83,7 @@ func (h *hostile) object() wire.Object {
 }
 
 // Whatever a peer sends in whatever order: no local value and no identity leaves, a gated value only by the decision that names it, what authority forbids is never
-// promised, and the trail holds (I1, I8, I9, I12, I13).
+// promised, and the trail holds and grows with what comes (I1, I8, I9, I12, I13).
 func TestHostilePeers(t *testing.T) {
 	tokens := map[string]string{gidp.PrincipalIdentity: sellerName, "plans": sellerPlans, "secret": sellerSecret, "enterprise_value_eur": sellerFloor, "reference_clients": sellerRef}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -103,6 +103,7 @@ func TestHostilePeers(t *testing.T) {
 			s = w.stranger("s-1")
 			s.open()
 		}
+		trail, received, written := w.seller.weigh(), 0, int64(0)
 		h := &hostile{t: rt, s: s}
 		allowed := map[string]bool{}
 		spent := 0.0
@@ -112,7 +113,9 @@ func TestHostilePeers(t *testing.T) {
 				if rapid.IntRange(0, 19).Draw(rt, "spoil") == 0 {
 					data = data[:len(data)-1]
 				}
+				before := trail.written.Load()
 				_, err := w.seller.agent.Receive(t.Context(), s.message(data))
+				received, written = received+len(data), written+trail.written.Load()-before
 				var refused *gidpa2a.Refusal
 				if err != nil && (!errors.As(err, &refused) || refused.Code == gidpa2a.Unavailable) {
 					rt.Fatalf("%v", err)
@@ -127,7 +130,11 @@ func TestHostilePeers(t *testing.T) {
 					}
 				}
 			}
+			before := trail.written.Load()
 			w.seller.work()
+			if written += trail.written.Load() - before; written > int64(maxGrowth*received+512) { // the close of the session among it
+				rt.Fatalf("%d bytes of trail for %d", written, received)
+			}
 			task, err := w.seller.agent.Task(t.Context(), s.ref, s.task, s.key.Kid())
 			if err != nil {
 				rt.Fatal(err)

@@ -8,7 +8,6 @@ import (
 
 	"sayso/gidp"
 	"sayso/gidp/gidpa2a"
-	"sayso/gidp/httpsig"
 	"sayso/gidp/session"
 	"sayso/gidp/wire"
 	"sayso/internal/agent/durable"
@@ -16,8 +15,8 @@ import (
 )
 
 // receiveOpen takes the first message of a session. An open that is not accepted leaves nothing behind: its task is made from its bytes alone, the same for an
-// unknown, a withdrawn and an expired reference.
-func (a *Agent) receiveOpen(ctx context.Context, w durable.Writer, m gidpa2a.Message) (*turn, gidpa2a.Task, error) {
+// unknown, a withdrawn and an expired reference. entered gets the id of a session that counts for its network from here on.
+func (a *Agent) receiveOpen(ctx context.Context, w durable.Writer, m gidpa2a.Message, entered *string) (*turn, gidpa2a.Task, error) {
 	var none gidpa2a.Task
 	o, err := wire.Decode(m.Object)
 	open, is := o.(*wire.SessionOpen)
@@ -30,13 +29,9 @@ func (a *Agent) receiveOpen(ctx context.Context, w durable.Writer, m gidpa2a.Mes
 		return nil, none, refusal(gidpa2a.Invalid, nil)
 	}
 	id := a.taskID(m.Ref, m.Caller, open.SessionID)
-	switch row, err := w.Session(ctx, id); {
+	switch t, err := a.turn(ctx, w, id); {
 	case err == nil:
-		t, err := a.turnOf(ctx, w, row)
-		if err != nil {
-			return nil, none, err
-		}
-		if seen, err := t.seen(ctx, dedupeKey(open), m.Object, open.ExpiresAt); err != nil || !seen {
+		if seen, err := t.seen(ctx, dedupeKey(open), m.Object); err != nil || !seen {
 			return nil, none, cmp.Or(err, refusal(gidpa2a.Invalid, errOtherObject))
 		}
 		return t, none, nil
@@ -47,13 +42,17 @@ func (a *Agent) receiveOpen(ctx context.Context, w durable.Writer, m gidpa2a.Mes
 	if now.After(open.ExpiresAt.Add(a.Session.Skew)) {
 		return nil, none, refusal(gidpa2a.Invalid, nil)
 	}
-	pub, err := httpsig.DecodeKey(m.Key)
+	pub, err := jwk.ParsePublic(m.Key)
 	if err != nil || jwk.Thumbprint(pub) != m.Caller {
 		return nil, none, refusal(gidpa2a.Denied, err)
 	}
 	if err := a.admit(ctx, w, m); err != nil {
 		return nil, none, err
 	}
+	if err := a.admitNetwork(id, m); err != nil {
+		return nil, none, err
+	}
+	*entered = id
 	refuse := func(reason wire.Reason) (*turn, gidpa2a.Task, error) {
 		task, err := a.refusedOpen(m, id, open, reason)
 		return nil, task, err
@@ -66,14 +65,14 @@ func (a *Agent) receiveOpen(ctx context.Context, w durable.Writer, m gidpa2a.Mes
 		return refuse(wire.ReasonUnsupported)
 	}
 	t := &turn{a: a, w: w, fresh: true, now: now, received: m.ReceivedAt,
-		row: durable.SessionRow{ID: id, Interest: projection.Interest, Ref: m.Ref, Peer: m.Caller, PeerKey: httpsig.EncodeKey(pub), OpenedAt: now.UTC()}}
+		row: durable.SessionRow{ID: id, Interest: projection.Interest, Ref: m.Ref, Peer: m.Caller, PeerKey: jwk.EncodePublic(pub), OpenedAt: now.UTC()}}
 	if t.holding, t.interest, err = a.holding(ctx, w, projection.Interest); err != nil {
 		return nil, none, err
 	}
 	if !t.active() {
 		return refuse(wire.ReasonUnsupported)
 	}
-	t.body.PeerKey = httpsig.EncodeKey(pub)
+	t.body.PeerKey, t.body.Network = jwk.EncodePublic(pub), a.networkDigest(m.Remote)
 	self, err := a.draw(16)
 	if err != nil {
 		return nil, none, err
@@ -105,7 +104,7 @@ func (a *Agent) receiveOpen(ctx context.Context, w durable.Writer, m gidpa2a.Mes
 	if err := t.save(ctx); err != nil {
 		return nil, none, err
 	}
-	if _, err := t.seen(ctx, dedupeKey(open), m.Object, open.ExpiresAt); err != nil {
+	if _, err := t.seen(ctx, dedupeKey(open), m.Object); err != nil {
 		return nil, none, err
 	}
 	record := sessionRecord{Session: id, Role: string(session.Responder), Profile: open.Profile, Finding: t.body.Peer.finding()}

@@ -12,7 +12,6 @@ import (
 
 	"sayso/gidp"
 	"sayso/gidp/gidpa2a"
-	"sayso/gidp/httpsig"
 	"sayso/gidp/interest"
 	"sayso/gidp/wire"
 	"sayso/internal/agent/durable"
@@ -62,7 +61,7 @@ func (s *stranger) bytes(o wire.Object) []byte {
 func (s *stranger) message(object []byte) gidpa2a.Message {
 	m := gidpa2a.Message{Ref: s.ref, Caller: s.key.Kid(), Task: s.task, Context: s.session, Object: object, ReceivedAt: s.w.clock.read()}
 	if s.task == "" {
-		m.Key = httpsig.EncodeKey(s.key.Public().Public)
+		m.Key = jwk.EncodePublic(s.key.Public().Public)
 	}
 	return m
 }
@@ -140,7 +139,7 @@ func TestDeliveryIsOnce(t *testing.T) {
 	w := newWorld(t)
 	s := w.stranger("s-1")
 	first := s.open()
-	again, err := s.w.seller.agent.Receive(t.Context(), gidpa2a.Message{Ref: s.ref, Caller: s.key.Kid(), Key: httpsig.EncodeKey(s.key.Public().Public), Context: s.session,
+	again, err := s.w.seller.agent.Receive(t.Context(), gidpa2a.Message{Ref: s.ref, Caller: s.key.Kid(), Key: jwk.EncodePublic(s.key.Public().Public), Context: s.session,
 		Object: s.bytes(s.openObject()), ReceivedAt: w.clock.read()})
 	if err != nil || again.ID != first.ID || len(again.Artifacts) != 1 || !bytes.Equal(again.Artifacts[0].Object, first.Artifacts[0].Object) || again.Version != first.Version {
 		t.Fatalf("version %d, then %d with %d artifacts: %v", first.Version, again.Version, len(again.Artifacts), err)
@@ -148,7 +147,7 @@ func TestDeliveryIsOnce(t *testing.T) {
 	other := s.openObject()
 	other.Initiator = "another"
 	m := s.message(s.bytes(other))
-	m.Task, m.Key = "", httpsig.EncodeKey(s.key.Public().Public)
+	m.Task, m.Key = "", jwk.EncodePublic(s.key.Public().Public)
 	if _, err := w.seller.agent.Receive(t.Context(), m); code(err) != gidpa2a.Invalid {
 		t.Errorf("another open under the key: %v", err)
 	}
@@ -291,7 +290,7 @@ func TestRefusedOpensAreAlike(t *testing.T) {
 			t.Errorf("expired open: %v", err)
 		}
 		m := s.message(s.bytes(s.openObject()))
-		m.Key = httpsig.EncodeKey(w.stranger("x").key.Public().Public)
+		m.Key = jwk.EncodePublic(w.stranger("x").key.Public().Public)
 		if _, err := a.Receive(t.Context(), m); code(err) != gidpa2a.Denied {
 			t.Errorf("another key: %v", err)
 		}
@@ -489,8 +488,14 @@ func FuzzEvidence(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		e := evidence(data)
-		if len(e.Credentials) > wire.MaxList || len(e.Request) > wire.MaxList || len(targetRef(data)) > wire.MaxText {
+		if len(e.Credentials) > wire.MaxList || len(e.Request) > wire.MaxList {
 			t.Errorf("%q: %+v", data, e)
+		}
+		for _, kind := range []wire.TargetKind{wire.TargetHuman, wire.TargetWorkflow, wire.TargetProtocol} {
+			ref := targetRef(&wire.Handoff{Target: wire.Target{Kind: kind}}, data)
+			if len(ref) > wire.MaxText || ref != "" && (ref != e.TargetRef || targetKind(ref) != kind) {
+				t.Errorf("%s: %q", kind, ref)
+			}
 		}
 		if _, _, ok := parseTarget(e.TargetRef); ok && e.TargetRef == "" {
 			t.Error("an empty target")

@@ -74,8 +74,7 @@ func (t *turn) effects(ctx context.Context, effects []session.Effect) error {
 			}
 		case session.EffectHandoff:
 			t.body.Handoff = t.offered
-		case session.EffectViolation:
-			err = t.a.audit(ctx, t.w, t.holding.Lineage(), auditViolation, sessionRecord{Session: t.row.ID, Ref: e.Ref, Action: e.Action, Row: e.Row})
+		case session.EffectViolation: // stands in the entry of the answer
 		case session.EffectClosed:
 			err = t.closed(ctx, e.Row)
 		}
@@ -103,6 +102,7 @@ type sessionRecord struct {
 	Status  string      `json:"status,omitzero"`
 	Finding string      `json:"signature,omitzero"`
 	Row     string      `json:"row,omitzero"`
+	Strange int         `json:"further_violations,omitzero"` // of a closed session: those without an entry
 }
 
 // askedKeys are the keys of a held question.
@@ -167,7 +167,7 @@ func (t *turn) closed(ctx context.Context, reason string) error {
 		}
 	}
 	t.body.Order = nil
-	return t.a.audit(ctx, t.w, t.holding.Lineage(), auditClosed, sessionRecord{Session: t.row.ID, Status: reason})
+	return t.a.audit(ctx, t.w, t.holding.Lineage(), auditClosed, sessionRecord{Session: t.row.ID, Status: reason, Strange: max(t.body.Strange-maxStrange, 0)})
 }
 
 // Decision is what a Principal decides about one entry.
@@ -280,15 +280,22 @@ func (t *turn) decide(ctx context.Context, body entryBody, d Decision) error {
 }
 
 // Inbox lists the entries that wait, or all that are kept, oldest first.
-func (a *Agent) Inbox(ctx context.Context, all bool) ([]EntryView, error) {
+func (a *Agent) Inbox(ctx context.Context, all bool, principals ...string) ([]EntryView, error) {
 	out := []EntryView{}
 	err := a.Store.View(ctx, func(r durable.Reader) error {
 		out = out[:0]
+		chosen, err := a.interestsOf(ctx, r, principals)
+		if err != nil {
+			return err
+		}
 		rows, err := r.Entries(ctx, "", !all)
 		if err != nil {
 			return err
 		}
 		for _, row := range rows {
+			if !chosen.has(row.Interest) {
+				continue
+			}
 			v, err := a.entryView(ctx, r, row)
 			if err != nil {
 				return err
@@ -324,7 +331,11 @@ func (a *Agent) entryView(ctx context.Context, r durable.Reader, row durable.Ent
 	}
 	srow, err := r.Session(ctx, row.Session)
 	if errors.Is(err, durable.ErrNotFound) { // closed long ago, and forgotten
-		return EntryView{ID: row.ID, Interest: row.Interest, Session: row.Session, Kind: body.Kind, State: string(row.State), At: row.At,
+		h, _, err := a.holding(ctx, r, row.Interest)
+		if err != nil {
+			return EntryView{}, err
+		}
+		return EntryView{ID: row.ID, Principal: h.Principal(), Interest: row.Interest, Session: row.Session, Kind: body.Kind, State: string(row.State), At: row.At,
 			Deadline: row.Deadline, DecidedAt: row.DecidedAt, Keys: append([]string{}, body.Keys...), Peer: (&peerForm{}).view(""), Stays: staysSecret, Notice: cannotRecall}, nil
 	}
 	if err != nil {
@@ -340,13 +351,17 @@ func (a *Agent) entryView(ctx context.Context, r durable.Reader, row durable.Ent
 // The sentences of an entry.
 const (
 	cannotRecall = "What is sent cannot be recalled: the other side has it, whatever it has said about keeping it."
+	earlierBegan = "The session was opened under an earlier version of the interest. What is decided now is decided by the version in force."
 	staysSecret  = "Everything else of the interest stays here, whatever you decide. A decision tells the other side no reason."
 )
 
 // entryView is an entry as its Principal sees it.
 func (t *turn) entryView(_ context.Context, row durable.EntryRow, body entryBody) (EntryView, error) {
-	v := EntryView{ID: row.ID, Interest: row.Interest, Session: row.Session, Kind: body.Kind, State: string(row.State), At: row.At,
-		Deadline: row.Deadline, DecidedAt: row.DecidedAt, Keys: append([]string{}, body.Keys...), Peer: t.body.Peer.view(t.body.State.Peer), Stays: staysSecret, Notice: cannotRecall}
+	v := EntryView{ID: row.ID, Principal: t.holding.Principal(), Interest: t.row.Interest, Session: row.Session, Kind: body.Kind, State: string(row.State), At: row.At,
+		Deadline: row.Deadline, DecidedAt: row.DecidedAt, Keys: append([]string{}, body.Keys...), Peer: t.peerView(), Stays: staysSecret, Notice: cannotRecall}
+	if t.body.Began != "" {
+		v.Note = earlierBegan
+	}
 	switch body.Kind {
 	case entryQuestion:
 		v.Effect = "The questions are answered by classes, as your policy says; no value is sent. What the answers would be is not shown."

@@ -337,7 +337,7 @@ func (a *Agent) move(ctx context.Context, w durable.Writer, h *vault.Holding, ro
 	for _, duty := range duties {
 		switch duty {
 		case interest.WithdrawProjections:
-			err = a.retire(ctx, w, h, c == interest.Suspend || c == interest.Supersede, now)
+			err = a.retire(ctx, w, h, c == interest.Suspend || c == interest.Supersede || c == interest.Continue, now)
 		case interest.CloseSessions:
 			err = a.leaveSessions(ctx, w, row.ID) // with the terminal answers and the inbox: DiscardInbox
 		case interest.PublishAnew:
@@ -356,50 +356,6 @@ func (a *Agent) move(ctx context.Context, w durable.Writer, h *vault.Holding, ro
 		return row, inside("schedule", w.Schedule(ctx, durable.WorkInterest, row.ID, time.Time{}))
 	}
 	return row, nil
-}
-
-// Supersede replaces an interest by a new version of the same lineage under a new id. When the old one was ACTIVE the new one is, with new projections where the old one
-// had some; else the new one is a DRAFT. Sessions of the old one are closed. What was told of a value stays told (L-6).
-func (a *Agent) Supersede(ctx context.Context, id string, doc *interest.Interest) (InterestView, error) {
-	fresh, err := a.newID("i-")
-	if err != nil {
-		return InterestView{}, outward(err)
-	}
-	var v InterestView
-	err = a.Store.Update(ctx, func(w durable.Writer) error {
-		old, row, err := a.holding(ctx, w, id)
-		if err != nil {
-			return err
-		}
-		now, was := a.Now(), row.State
-		own := *doc
-		own.ID, own.Lineage, own.Version, own.Confirmed = fresh, row.Lineage, row.Version+1, false
-		if err := a.usable(&own); err != nil {
-			return err
-		}
-		if _, err := a.move(ctx, w, old, row, interest.Supersede, now); err != nil {
-			return err
-		}
-		h, made, err := a.insert(ctx, w, &own, interest.Draft)
-		if err != nil {
-			return err
-		}
-		if err := a.openRows(ctx, w, h, old); err != nil {
-			return err
-		}
-		if was == string(interest.Active) {
-			if made, err = a.move(ctx, w, h, made, interest.Activate, now); err != nil {
-				return err
-			}
-			if err := a.renew(ctx, w, id, h, now); err != nil {
-				return err
-			}
-		}
-		v = interestView(made, h)
-		return nil
-	})
-	a.kick()
-	return v, outward(err)
 }
 
 // tendInterest ends an interest whose validity is over (§17.1).

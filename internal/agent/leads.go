@@ -23,6 +23,7 @@ const (
 	RequestDisclosure = "disclose"        // the value of an attribute; consent first where the peer needs it
 	RequestContact    = "contact"         // consent to channels
 	RequestHandoff    = "handoff"         // consent to one target, and then the hand-over
+	// and RequestEvidence
 )
 
 // LeadRequest is one request. A Target is human:REF, workflow:REF or protocol:REF; a reference alone is a human's. Retention is stated to the peer and kept to.
@@ -93,7 +94,8 @@ func (t *turn) open(ctx context.Context, approved bool) error {
 		return err
 	}
 	e := session.Open{SessionID: t.row.ID, Self: self, Purpose: t.purpose(), ProjectionRef: t.body.Projection, Approved: approved}
-	if list := t.mandate(); list != nil {
+	t.showAll()
+	if list := append(t.mandate(), t.shownTexts()...); list != nil {
 		if e.TrustContext, err = jcs.Encode(besideForm{Credentials: list}); err != nil {
 			return err
 		}
@@ -135,7 +137,7 @@ func (a *Agent) leaveSessions(ctx context.Context, w durable.Writer, interestID 
 		}
 		for _, row := range rows {
 			after = row.ID
-			t, err := a.turnOf(ctx, w, row)
+			t, err := a.turn(ctx, w, row.ID)
 			if err != nil {
 				return err
 			}
@@ -181,7 +183,7 @@ func sessions(ctx context.Context, r durable.Reader, interestID string, open boo
 }
 
 // Sessions lists the sessions of an interest, or all that are kept when it is "", newest first.
-func (a *Agent) Sessions(ctx context.Context, interestID string) ([]SessionView, error) {
+func (a *Agent) Sessions(ctx context.Context, interestID string, principals ...string) ([]SessionView, error) {
 	out := []SessionView{}
 	err := a.Store.View(ctx, func(r durable.Reader) error {
 		out = out[:0]
@@ -190,7 +192,14 @@ func (a *Agent) Sessions(ctx context.Context, interestID string) ([]SessionView,
 				return absent(err, unknownInterest())
 			}
 		}
+		chosen, err := a.interestsOf(ctx, r, principals)
+		if err != nil {
+			return err
+		}
 		return sessions(ctx, r, interestID, false, func(row durable.SessionRow) error {
+			if !chosen.has(row.Interest) {
+				return nil
+			}
 			v, err := a.sessionView(ctx, r, row)
 			out = append(out, v)
 			return err
@@ -201,11 +210,18 @@ func (a *Agent) Sessions(ctx context.Context, interestID string) ([]SessionView,
 }
 
 // Leads lists what the sessions have come to that are worth a look (sec. 10.3), newest first. Closed ones are listed while they are kept.
-func (a *Agent) Leads(ctx context.Context) ([]Lead, error) {
+func (a *Agent) Leads(ctx context.Context, principals ...string) ([]Lead, error) {
 	out := []Lead{}
 	err := a.Store.View(ctx, func(r durable.Reader) error {
 		out = out[:0]
+		chosen, err := a.interestsOf(ctx, r, principals)
+		if err != nil {
+			return err
+		}
 		return sessions(ctx, r, "", false, func(row durable.SessionRow) error {
+			if !chosen.has(row.Interest) {
+				return nil
+			}
 			t, err := a.look(ctx, r, row)
 			if err != nil {
 				return err
@@ -225,7 +241,7 @@ func (t *turn) leadView() *Lead {
 	if l == nil || !t.body.State.Emitted {
 		return nil
 	}
-	v := &Lead{ID: t.row.ID, Interest: t.row.Interest, Profile: t.body.State.Profile, State: t.body.State.WireState(), At: time.Unix(l.At, 0).UTC(), Structure: l.Structure,
+	v := &Lead{ID: t.row.ID, Principal: t.holding.Principal(), Interest: t.row.Interest, Profile: t.body.State.Profile, State: t.body.State.WireState(), At: time.Unix(l.At, 0).UTC(), Structure: l.Structure,
 		EvaluatedDimensions: l.Evaluated, CompatibleDimensions: l.Compatible, OpenConditions: append([]string{}, l.Open...), ContingentOn: append([]string{}, l.Contingent...),
 		Statement: t.holding.Profile().LeadStatement}
 	if len(l.Contingent) > 0 {
@@ -245,8 +261,8 @@ func (a *Agent) sessionView(ctx context.Context, r durable.Reader, row durable.S
 		return SessionView{}, err
 	}
 	st := &t.body.State
-	v := SessionView{ID: row.ID, Interest: row.Interest, Role: string(session.Responder), State: st.WireState(), Status: string(session.Status(t.env(), *st)),
-		Profile: t.holding.ProfileID(), Depth: string(st.Depth), OpenedAt: row.OpenedAt, EndsAt: row.EndsAt, Reason: string(st.Reason), Peer: t.body.Peer.view(st.Peer), Entries: []string{},
+	v := SessionView{ID: row.ID, Principal: t.holding.Principal(), Interest: row.Interest, BeganUnder: t.body.Began, Role: string(session.Responder), State: st.WireState(), Status: string(session.Status(t.env(), *st)),
+		Profile: t.holding.ProfileID(), Depth: string(st.Depth), OpenedAt: row.OpenedAt, EndsAt: row.EndsAt, Reason: string(st.Reason), Peer: t.peerView(), Entries: []string{},
 		Questions: []QuestionView{}, Grants: []GrantView{}, Values: append([]ValueView{}, t.body.Values...), Lead: t.leadView(), Handoff: t.body.Handoff, Signatures: append([]SignatureView{}, t.body.Signed...),
 		Delivery: t.body.Delivery.Failure}
 	if row.Initiator {
@@ -303,10 +319,15 @@ func (t *turn) request(ctx context.Context, r LeadRequest) error {
 	switch {
 	case !t.active(), st.Phase != session.Qualified && st.Phase != session.Consented:
 		return sessionOver()
+	case r.Action == RequestEvidence:
+		return t.askEvidence(ctx)
 	case st.Sent.Kind != session.SlotEmpty || t.body.Order != nil:
 		return refuse(app.KindConflict, "request_waits", "an earlier request waits for the other side", "wait for its answer, or close the session")
 	}
 	o := &order{Action: r.Action, Key: r.Key, Target: r.Target, Retention: wire.Retention(r.Retention)}
+	if kind, _, _ := strings.Cut(r.Target, ":"); r.Action == RequestHandoff && r.Target != "" && kind != string(wire.TargetProtocol) && targetKind(r.Target) == wire.TargetProtocol {
+		o.Target = string(wire.TargetHuman) + ":" + r.Target // a reference alone is a human's, and a consent says so
+	}
 	switch o.Retention {
 	case "", wire.RetainSession, wire.RetainUntilHandoff, wire.RetainUnrestricted:
 	default:
@@ -384,7 +405,7 @@ func (t *turn) requestEvent(o *order) (session.Event, error) {
 		}
 		return session.AskConsent{Action: wire.ActHandoff, Scope: []string{o.Target}}, nil
 	}
-	return nil, refuse(app.KindInvalid, "unknown_request", "this is nothing that can be requested", "reveal_identity, disclose, contact or handoff")
+	return nil, refuse(app.KindInvalid, "unknown_request", "this is nothing that can be requested", "reveal_identity, disclose, contact, handoff or evidence")
 }
 
 // parseTarget reads the target of a hand-over.

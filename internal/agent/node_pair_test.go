@@ -208,7 +208,7 @@ func (c *caller) send(t testing.TB, now time.Time, object, evidence []byte) requ
 		meta[gidpa2a.ExtensionURI+"/evidence"] = evidence
 	}
 	if c.task == "" {
-		meta[gidpa2a.ExtensionURI+"/key"] = json.RawMessage(httpsig.EncodeKey(c.key.Public().Public))
+		meta[gidpa2a.ExtensionURI+"/key"] = json.RawMessage(jwk.EncodePublic(c.key.Public().Public))
 	}
 	message := map[string]any{"messageId": "m", "role": "ROLE_USER", "parts": []any{map[string]string{"text": "gidp"}}, "metadata": meta}
 	if c.task != "" {

@@ -31,7 +31,7 @@ type openCache struct {
 	sessions map[string]*list.Element   // guarded by mu; of openSession, by session
 	recent   list.List                  // guarded by mu; the same, the last used first
 	size     int                        // guarded by mu; of all sessions
-	rows     map[gidp.LedgerKey]openRow // guarded by mu
+	rows     map[gidp.LedgerKey]openRow // guarded by mu; by where they lie
 	views    map[outlook]gidp.View      // guarded by mu
 }
 
@@ -48,6 +48,7 @@ type openSession struct {
 	id     string
 	sealed []byte
 	body   *sessionBody // nil while a turn has it, or when that did not commit
+	kept   parts
 	digest string       // of its state; "": not known
 	task   gidpa2a.Task // its list is never written to, only behind its end, by the turn that has the body
 	size   int
@@ -56,6 +57,7 @@ type openSession struct {
 // openRow is a row of the ledger, which nobody writes to.
 type openRow struct {
 	sealed []byte
+	key    gidp.LedgerKey // of its quantity
 	row    gidp.Row
 }
 
@@ -99,7 +101,7 @@ func (o *openCache) take(row durable.SessionRow) (openSession, bool) {
 // keep puts a session as it was committed in place of what was known of it. A closed one has no next step.
 func (o *openCache) keep(t *turn, task gidpa2a.Task) {
 	row, body := t.row, t.body // and nothing else of the turn
-	s := &openSession{id: row.ID, sealed: row.Body, body: &body, digest: t.saved, task: task, size: 3 * len(row.Body)}
+	s := &openSession{id: row.ID, sealed: row.Body, body: &body, kept: t.kept, digest: t.saved, task: task, size: 3 * len(row.Body)}
 	for _, a := range task.Artifacts {
 		s.size += len(a.Object) + len(a.Signature) + len(a.Evidence) + len(a.Hint) + len(a.Key)
 	}
@@ -156,19 +158,19 @@ func (o *openCache) view(h *vault.Holding, to interest.Towards) gidp.View {
 }
 
 // row is a row of the ledger as these bytes say it.
-func (o *openCache) row(key gidp.LedgerKey, sealed []byte) (gidp.Row, bool) {
+func (o *openCache) row(at gidp.LedgerKey, sealed []byte) (openRow, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	found, ok := o.rows[key]
-	return found.row, ok && bytes.Equal(found.sealed, sealed)
+	found, ok := o.rows[at]
+	return found, ok && bytes.Equal(found.sealed, sealed)
 }
 
 // keepRow keeps a row of the ledger beside the bytes that say it.
-func (o *openCache) keepRow(key gidp.LedgerKey, sealed []byte, row gidp.Row) {
+func (o *openCache) keepRow(at gidp.LedgerKey, row openRow) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.rows == nil || len(o.rows) >= maxOpenedRows {
 		o.rows = map[gidp.LedgerKey]openRow{}
 	}
-	o.rows[key] = openRow{sealed, row}
+	o.rows[at] = row
 }

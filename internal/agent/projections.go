@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -67,6 +68,9 @@ type projectionBody struct {
 	EffectiveBy time.Time `json:"effective_by,omitzero"`
 	Attempts    int       `json:"attempts,omitzero"`
 	Problem     string    `json:"problem,omitempty"`
+	Membership  string    `json:"membership,omitzero"` // shown to a provider inside a trust domain
+	// Beside are the retrieval attributes, those included that the provider does not have.
+	Beside map[string][]string `json:"beside,omitempty"`
 }
 
 func projectionPlace(ref string) string { return "projection/" + ref }
@@ -127,7 +131,8 @@ func (a *Agent) prepare(ctx context.Context, w durable.Writer, h *vault.Holding,
 		return durable.ProjectionRow{}, err
 	}
 	b := projectionBody{Provider: at, Endpoint: a.Origin + "/a2a/" + ref, Published: now}
-	object, err := h.Project(interest.Projection{ProjectionID: name, Endpoint: b.Endpoint, ExpiresAt: life.Expires}, approved)
+	domain, _ := a.Vault.ProviderDomain(at)
+	object, err := h.Project(interest.Projection{ProjectionID: name, Endpoint: b.Endpoint, ExpiresAt: life.Expires, Domain: domain}, approved)
 	switch {
 	case err == nil:
 		if b.Object, err = wire.Encode(object); err != nil {
@@ -144,6 +149,7 @@ func (a *Agent) prepare(ctx context.Context, w durable.Writer, h *vault.Holding,
 			return durable.ProjectionRow{}, inside("draw key", err)
 		}
 		b.Key, row.State, due = key.Export(), durable.Publishing, now
+		b.Membership, b.Beside = a.membership(h, at, key), h.Retrieval(domain)
 	}
 	if err := a.putProjection(ctx, w, row, b); err != nil {
 		return durable.ProjectionRow{}, err
@@ -325,6 +331,7 @@ func (a *Agent) tendProjection(ctx context.Context, ref string) error {
 	if err != nil {
 		return inside("read key", err)
 	}
+	ctx = providerhttp.WithMembership(ctx, b.Membership)
 	if row.State == durable.Publishing {
 		return a.publish(ctx, row, b, key)
 	}
@@ -369,12 +376,42 @@ func publication(b projectionBody) (providerhttp.Publication, error) {
 	return providerhttp.Publication{Projection: p}, nil
 }
 
-func (a *Agent) publish(ctx context.Context, row durable.ProjectionRow, b projectionBody, key *jwk.PrivateKey) error {
+// publication is what is published, with the retrieval attributes that the provider has; it is asked which those are.
+func (a *Agent) publication(ctx context.Context, b projectionBody) (providerhttp.Publication, error) {
 	pub, err := publication(b)
-	if err != nil {
-		return err
+	if err == nil {
+		pub.Attributes, err = a.beside(ctx, b.Provider, b.Beside)
 	}
-	given, _, err := a.Providers.Publish(ctx, b.Provider, key, pub)
+	return pub, err
+}
+
+// beside leaves out the attributes that a provider does not find by: it would refuse the whole.
+func (a *Agent) beside(ctx context.Context, at string, attributes map[string][]string) (map[string][]string, error) {
+	if len(attributes) == 0 {
+		return nil, nil
+	}
+	info, err := a.Providers.Info(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	var out map[string][]string
+	for name, labels := range attributes {
+		if slices.Contains(info.Dimensions, name) {
+			if out == nil {
+				out = map[string][]string{}
+			}
+			out[name] = labels
+		}
+	}
+	return out, nil
+}
+
+func (a *Agent) publish(ctx context.Context, row durable.ProjectionRow, b projectionBody, key *jwk.PrivateKey) error {
+	pub, err := a.publication(ctx, b)
+	var given string
+	if err == nil {
+		given, _, err = a.Providers.Publish(ctx, b.Provider, key, pub)
+	}
 	return a.afterCall(ctx, row.Ref, err, func(w durable.Writer, h *vault.Holding, row durable.ProjectionRow, b projectionBody) error {
 		b.ProviderRef, b.Attempts, b.Problem = given, 0, ""
 		due := row.ExpiresAt
@@ -399,10 +436,9 @@ func (a *Agent) withdraw(ctx context.Context, row durable.ProjectionRow, b proje
 	var err error
 	if given == "" { // the answer to its publication was lost: it is asked for again, under the same key
 		var pub providerhttp.Publication
-		if pub, err = publication(b); err != nil {
-			return err
+		if pub, err = a.publication(ctx, b); err == nil {
+			given, _, err = a.Providers.Publish(ctx, b.Provider, key, pub)
 		}
-		given, _, err = a.Providers.Publish(ctx, b.Provider, key, pub)
 		if permanent(err) { // never taken, or gone
 			given, err = "", nil
 		}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"sayso/internal/agent/durable"
 )
@@ -36,12 +35,12 @@ func (s *keptStore) note(parts ...any) {
 	fmt.Fprintln(&s.open, parts...)
 }
 
-func (w keptWriter) AddReceived(ctx context.Context, session, key string, sum [32]byte, until time.Time) error {
+func (w keptWriter) AddReceived(ctx context.Context, session, key string, sum [32]byte) error {
 	w.s.note(session, key)
 	w.s.mu.Lock()
 	w.s.sums = append(w.s.sums, sum)
 	w.s.mu.Unlock()
-	return w.Writer.AddReceived(ctx, session, key, sum, until)
+	return w.Writer.AddReceived(ctx, session, key, sum)
 }
 
 // bare is a row without its sealed body.
@@ -66,8 +65,13 @@ func (w keptWriter) AddEntry(ctx context.Context, row durable.EntryRow) error {
 	return w.Writer.AddEntry(ctx, row)
 }
 
+func (w keptWriter) PutLedger(ctx context.Context, row durable.LedgerRow) error {
+	w.s.note("ledger", row.Key.Lineage, row.Key.Quantity)
+	return w.Writer.PutLedger(ctx, row)
+}
+
 // Whoever has the database and not the keys reads neither what was answered nor, by trying, what was told: nothing beside the sealed bodies follows from an object
-// without the key of the folder.
+// without the key of the folder, and what a Principal has a number of does not stand there either.
 func TestAThiefOfTheDatabase(t *testing.T) {
 	w, lead := qualified(t)
 	buyer := &keptStore{Store: w.buyer.options.Store}
@@ -84,6 +88,14 @@ func TestAThiefOfTheDatabase(t *testing.T) {
 	if v := w.buyer.one(); len(v.Values) != 1 || !strings.Contains(string(v.Values[0].Value), sellerPlans) {
 		t.Fatalf("%+v", v)
 	}
+	curious := w.stranger("s-budget")
+	curious.open()
+	if _, err := curious.ask(w.sites(`{"min":16}`)); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(seller.open.String(), "ledger") {
+		t.Fatal("nothing was charged")
+	}
 	guesses := map[[32]byte]bool{}
 	w.wires.mu.Lock()
 	for _, object := range w.wires.log { // somebody who guesses right has the very bytes
@@ -99,7 +111,7 @@ func TestAThiefOfTheDatabase(t *testing.T) {
 				t.Errorf("%s: the digest of an object can be tried", name)
 			}
 		}
-		for _, word := range append(sellerPrivate, "granted", "declined", "Disclosure", "Consent", "Handoff", "plans") {
+		for _, word := range append(sellerPrivate, "granted", "declined", "Disclosure", "Consent", "Handoff", "plans", "sites") {
 			if strings.Contains(s.open.String(), word) {
 				t.Errorf("%s: %s lies in the clear", name, word)
 			}

@@ -16,7 +16,6 @@ import (
 
 	"sayso/gidp"
 	"sayso/gidp/gidpa2a"
-	"sayso/gidp/httpsig"
 	"sayso/gidp/interest"
 	"sayso/gidp/profile"
 	"sayso/gidp/session"
@@ -118,7 +117,7 @@ func (p *wires) Send(ctx context.Context, to gidpa2a.Peer, out gidpa2a.Outgoing)
 	m := gidpa2a.Message{Ref: path.Base(to.Endpoint), Caller: to.Key.Kid(), Task: to.Task, Context: to.Session, Object: bytes.Clone(out.Object), Signature: out.Signature,
 		Evidence: bytes.Clone(out.Evidence), ReceivedAt: p.clock.read()}
 	if out.Open {
-		m.Key = httpsig.EncodeKey(to.Key.Public().Public)
+		m.Key = jwk.EncodePublic(to.Key.Public().Public)
 	}
 	task, err := p.to().Receive(ctx, m)
 	if err == nil && p.after != nil {

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"sayso/gidp/interest"
@@ -13,6 +14,7 @@ import (
 // InterestView is one version of an interest in a list.
 type InterestView struct {
 	ID        string    `json:"id"`
+	Principal string    `json:"principal_ref"` // as the document names it
 	Lineage   string    `json:"lineage"`
 	Version   int       `json:"version"`
 	Profile   string    `json:"profile"`
@@ -45,7 +47,7 @@ type Activation struct {
 
 func interestView(row durable.InterestRow, h *vault.Holding) InterestView {
 	wants, origin, confirmed := h.Stated()
-	v := InterestView{ID: row.ID, Lineage: row.Lineage, Version: row.Version, Profile: row.Profile, State: row.State, Action: wants.Action, Object: wants.Object,
+	v := InterestView{ID: row.ID, Principal: h.Principal(), Lineage: row.Lineage, Version: row.Version, Profile: row.Profile, State: row.State, Action: wants.Action, Object: wants.Object,
 		Origin: string(origin), NotBefore: h.NotBefore(), Expires: h.Expires(), Changed: row.ChangedAt}
 	if origin == interest.Inferred {
 		v.Confirmed = confirmed
@@ -53,8 +55,9 @@ func interestView(row durable.InterestRow, h *vault.Holding) InterestView {
 	return v
 }
 
-// Interests lists all versions of all interests, by lineage and version.
-func (a *Agent) Interests(ctx context.Context) ([]InterestView, error) {
+// Interests lists all versions of all interests, by lineage and version. With principals, here and in the other lists, only theirs are listed; one that has no interest is refused
+// with KindNotFound.
+func (a *Agent) Interests(ctx context.Context, principals ...string) ([]InterestView, error) {
 	out := []InterestView{}
 	err := a.Store.View(ctx, func(r durable.Reader) error {
 		rows, err := r.Interests(ctx)
@@ -62,7 +65,14 @@ func (a *Agent) Interests(ctx context.Context) ([]InterestView, error) {
 			return err
 		}
 		out = out[:0]
+		chosen, err := a.interestsOf(ctx, r, principals)
+		if err != nil {
+			return err
+		}
 		for _, row := range rows {
+			if !chosen.has(row.ID) {
+				continue
+			}
 			h, err := a.open(row)
 			if err != nil {
 				return err
@@ -115,4 +125,31 @@ func (a *Agent) projectionsOf(ctx context.Context, r durable.Reader, id string) 
 		out = append(out, v)
 	}
 	return out, nil
+}
+
+// Elsewhere counts by interest the projections that are live at another origin than this agent's: they were made before it was known, or while it was another one, and
+// nobody who follows them comes here.
+func (a *Agent) Elsewhere(ctx context.Context) (map[string]int, error) {
+	var out map[string]int
+	err := a.Store.View(ctx, func(r durable.Reader) error {
+		out = map[string]int{}
+		rows, err := r.Projections(ctx, "")
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			if !live(row, a.Now()) {
+				continue
+			}
+			b, err := a.projectionBody(row)
+			if err != nil {
+				return err
+			}
+			if !strings.HasPrefix(b.Endpoint, a.Origin+"/") {
+				out[row.Interest]++
+			}
+		}
+		return nil
+	})
+	return out, outward(err)
 }

@@ -8,13 +8,14 @@ import (
 
 // EntryView is one decision of the inbox as its Principal sees it (sec. 9.4): what is asked, by whom as far as it is known, what would leave, and what stays.
 type EntryView struct {
-	ID       string    `json:"id"`
-	Interest string    `json:"interest"`
-	Session  string    `json:"session"`
-	Kind     string    `json:"kind"`  // question, disclosure, consent: of the peer; open, own_question: of this side's agent
-	State    string    `json:"state"` // waiting, granted, declined, settled
-	At       time.Time `json:"at"`
-	Deadline time.Time `json:"deadline"`
+	ID        string    `json:"id"`
+	Principal string    `json:"principal_ref"`
+	Interest  string    `json:"interest"` // the version in force
+	Session   string    `json:"session"`
+	Kind      string    `json:"kind"`  // question, disclosure, consent: of the peer; open, own_question: of this side's agent
+	State     string    `json:"state"` // waiting, granted, declined, settled
+	At        time.Time `json:"at"`
+	Deadline  time.Time `json:"deadline"`
 	// DecidedAt is when the entry stopped waiting; the zero time while it waits.
 	DecidedAt   time.Time      `json:"decided_at,omitzero"`
 	Action      string         `json:"action,omitzero"` // of a consent
@@ -29,6 +30,7 @@ type EntryView struct {
 	Effect      string         `json:"effect"`            // what a grant does, one sentence
 	Stays       string         `json:"stays"`             // what stays secret either way, one sentence
 	Notice      string         `json:"notice"`            // that it cannot be taken back (§10.8)
+	Note        string         `json:"note,omitzero"`     // that another version is in force than when the session began
 }
 
 // Reveal is one value that a grant sends. It is for the Principal's own eyes.
@@ -45,6 +47,11 @@ type PeerView struct {
 	Issuer  string      `json:"issuer,omitzero"`  // thumbprint of the key that signed the mandate: one party that holds it, and no more
 	Names   []Reveal    `json:"names,omitempty"`  // what the mandate discloses
 	Finding string      `json:"finding"`          // evidenced by pairwise key, or unevidenced
+	// Properties count towards the policy now. Uncounted says why other credentials of the peer do not: not_readable, issuer_not_believed, expired, not_of_this_session,
+	// not_verified.
+	Properties []PropertyView `json:"properties,omitempty"`
+	Uncounted  []string       `json:"uncounted,omitempty"`
+	Evidence   string         `json:"evidence,omitzero"` // of an own request for it: asked, answered
 }
 
 // LevelView is one level of authority and whether a mandate evidences it.
@@ -100,10 +107,12 @@ type HandoffView struct {
 // SessionView is one side of one session.
 type SessionView struct {
 	ID         string          `json:"id"`
-	Interest   string          `json:"interest"`
-	Role       string          `json:"role"`   // initiator, responder
-	State      string          `json:"state"`  // §17.2; WAITING before an open that needs approval
-	Status     string          `json:"status"` // §15.2, as this side sees it
+	Principal  string          `json:"principal_ref"`
+	Interest   string          `json:"interest"`             // the version that it goes on under
+	BeganUnder string          `json:"began_under,omitzero"` // the version that it was opened under, when it is an earlier one
+	Role       string          `json:"role"`                 // initiator, responder
+	State      string          `json:"state"`                // §17.2; WAITING before an open that needs approval
+	Status     string          `json:"status"`               // §15.2, as this side sees it
 	Profile    string          `json:"profile"`
 	Depth      string          `json:"depth,omitzero"`
 	OpenedAt   time.Time       `json:"opened_at"`
@@ -124,6 +133,7 @@ type SessionView struct {
 // Lead is an Opportunity as it is presented (sec. 10.3): every question that was asked got a qualifying answer, and nothing more is known.
 type Lead struct {
 	ID                   string    `json:"id"` // the session
+	Principal            string    `json:"principal_ref"`
 	Interest             string    `json:"interest"`
 	Profile              string    `json:"profile"`
 	State                string    `json:"state"`
@@ -147,11 +157,12 @@ type Gauges struct {
 
 // AuditView is one entry of the audit trail.
 type AuditView struct {
-	Lineage  string    `json:"lineage"`
-	Sequence int64     `json:"sequence"`
-	At       time.Time `json:"at"`
-	Kind     string    `json:"kind"`
-	Body     jcs.Raw   `json:"body"` // without any value
+	Principal string    `json:"principal_ref"`
+	Lineage   string    `json:"lineage"`
+	Sequence  int64     `json:"sequence"`
+	At        time.Time `json:"at"`
+	Kind      string    `json:"kind"`
+	Body      jcs.Raw   `json:"body"` // without any value
 	// Derived says of an emission whether its recorded inputs give the recorded row and status again: "holds" or "differs"; "" of what is no emission.
 	Derived string `json:"derived,omitzero"`
 }
