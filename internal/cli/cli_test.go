@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"sayso/jcs"
 )
 
 // quietEnvironment hides the settings, and the data folder with its figures and its running server, of whoever runs the tests.
@@ -195,6 +197,31 @@ func TestManualNamesEverything(t *testing.T) {
 	for _, want := range []string{"sayso serve", "sayso keys new", ".SS sayso facts keys [DIR]", ".SS sayso facts keys add", ".SS sayso facts keys revoke", "--json-schema", "--trusted-proxy", "SAYSO_RATE_LIMIT", ".B 130", "EXIT STATUS", "passphrase_file"} {
 		if !strings.Contains(plain, want) {
 			t.Errorf("the manual page lacks %q", want)
+		}
+	}
+}
+
+// What is escaped for a terminal is the same JSON value, and nothing on it moves or reorders.
+func TestEscapedIsTheSameValue(t *testing.T) {
+	for text, want := range map[string]string{
+		"plain, \u00e9, \u4e2d, \U0001f600, \u200d":       "plain, \u00e9, \u4e2d, \U0001f600, \u200d",
+		"a\u202eb\u2066c\u200f":                           `a\u202eb\u2066c\u200f`,
+		"\u007f\u0085\u009b31m":                           `\u007f\u0085\u009b31m`,
+		"\u2028\u2029\ufeff\u00ad\U000e0041":              `\u2028\u2029\ufeff\u00ad\udb40\udc41`,
+		"\x1b[2J":                                         `\u001b[2J`,
+		`a quote ", a backslash \` + "\u202e" + ` and \u`: `a quote \", a backslash \\\u202e and \\u`,
+	} {
+		body, err := jcs.Encode(map[string]string{text: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown := escaped(body)
+		if string(shown) != `{"`+want+`":"`+want+`"}` {
+			t.Errorf("%q is shown as %s", text, shown)
+		}
+		var back map[string]string
+		if err := jcs.Decode(shown, &back); err != nil || back[text] != text {
+			t.Errorf("%s is read as %q, %v", shown, back, err)
 		}
 	}
 }

@@ -184,10 +184,7 @@ func (e *env) checkFacts(target string, k *checking) (*report.Report, bool, erro
 		return nil, false, err
 	}
 	policy := safefetch.Policy{UserAgent: buildinfo.UserAgent(), MaxBytes: 16 << 20, Timeout: 30 * time.Second}
-	if at := safefetch.LoopbackOf(o.Origin); at != "" {
-		policy.Loopback = []string{at}
-	}
-	o.Fetch = safefetch.New(policy)
+	o.Fetch = safefetch.New(policy.WithLoopback(o.Origin))
 	stages := &stages{e: e}
 	o.Progress = stages.show
 	r := factscheck.Run(e.ctx, o)

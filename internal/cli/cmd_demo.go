@@ -145,8 +145,7 @@ func (e *env) demo(once bool) error {
 	}
 	e.noteMoved("listen", e.config.Listen, s.public)
 	e.noteMoved("admin", e.config.Admin, s.private)
-	defer s.public.Close()
-	defer s.private.Close()
+	defer s.close()
 	if s.origin, err = e.config.PublicOrigin(s.public.Addr()); err != nil {
 		return usageError("%v", err)
 	}
@@ -159,7 +158,7 @@ func (e *env) demo(once bool) error {
 		return err
 	}
 	defer closing()
-	withdraw, err := announce(data, instance{Listen: s.public.Addr().String(), Admin: s.private.Addr().String(), Origin: s.origin, PID: os.Getpid()})
+	withdraw, err := s.announce(data, instance{})
 	if err != nil {
 		return err
 	}

@@ -45,9 +45,8 @@ type gidpParts struct {
 
 // part is one server of them while it is put together.
 type part struct {
-	env             *env // whose data folder is that of the part
-	public, private net.Listener
-	origin          string
+	site
+	env *env // whose data folder is that of the part
 }
 
 // close ends the servers and what they stand on, the newest first.
@@ -110,8 +109,7 @@ func (e *env) at(ctx context.Context, p *gidpParts, name, folder string) (*part,
 
 // serve announces a part to the commands on its folder and runs its server.
 func (p *gidpParts) serve(of *part, s *server.Server, as instance) error {
-	as.Listen, as.Admin, as.Origin, as.PID = of.public.Addr().String(), of.private.Addr().String(), of.origin, os.Getpid()
-	withdraw, err := announce(of.env.config.Data, as)
+	withdraw, err := of.announce(of.env.config.Data, as)
 	if err != nil {
 		return err
 	}
@@ -146,10 +144,7 @@ func (e *env) startProvider(ctx context.Context, p *gidpParts, folder string) (o
 	if err != nil {
 		return "", unavailableError("the provider cannot start: %v", err)
 	}
-	return at.origin, p.serve(at, server.New(server.Options{
-		PublicListener: at.public, PrivateListener: at.private, PrivateHosts: e.config.AdminHosts(), Log: at.env.logger(), RateLimit: e.config.RateLimit,
-		LimitLoopback: e.config.Set("rate_limit"), Provider: service.Handler(), Background: []func(context.Context) error{service.Run}, Checks: []server.Check{providerCheck(service)},
-	}), instance{})
+	return at.origin, p.serve(at, at.env.providerServer(service, &at.site), instance{})
 }
 
 func (e *env) startAgent(ctx context.Context, p *gidpParts, name, folder string) (demo.Party, error) {
@@ -169,7 +164,7 @@ func (e *env) startAgent(ctx context.Context, p *gidpParts, name, folder string)
 	if err := watch.look(ctx); err != nil {
 		return demo.Party{}, interestFailure(err)
 	}
-	s, err := at.env.interestServer(i, watch, nil, at.origin, at.public, at.private)
+	s, err := at.env.interestServer(i, watch, nil, &at.site)
 	if err != nil {
 		return demo.Party{}, err
 	}
@@ -214,10 +209,10 @@ func (e *env) walkGIDP(ctx context.Context, p *gidpParts, show func(demo.Step), 
 	if err != nil {
 		return err
 	}
-	loopback := []string{safefetch.LoopbackOf(p.Provider), safefetch.LoopbackOf(p.Seller.Origin)}
+	policy := safefetch.Policy{Timeout: 10 * time.Second, MaxBytes: gidpa2a.MaxAnswer}
 	defer p.wire.Stop()
 	return demo.WalkGIDP(ctx, demo.GIDPWalk{
-		Run: p.run, Fetch: safefetch.New(safefetch.Policy{Loopback: loopback, Timeout: 10 * time.Second, MaxBytes: gidpa2a.MaxAnswer}), Provider: p.Provider, Seller: p.Seller, Buyer: p.Buyer,
+		Run: p.run, Fetch: safefetch.New(policy.WithLoopback(p.Provider, p.Seller.Origin)), Provider: p.Provider, Seller: p.Seller, Buyer: p.Buyer,
 		Interests: samples, Wire: p.wire, Now: time.Now,
 	}, show, func() {
 		heading("\nPROBING: somebody who has no interest asks for the seller's least price, under as many keys as it likes")

@@ -3,12 +3,14 @@ package cli
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"sayso/gidp/interest"
 	"sayso/gidp/profile"
 	"sayso/internal/agent"
+	"sayso/internal/agent/durable"
 )
 
 func init() {
@@ -66,13 +68,17 @@ func (e *env) usableInterest(doc *interest.Interest, name string) error {
 }
 
 func newInterestSupersede(e *env) *cobra.Command {
-	return &cobra.Command{
-		Use:   "supersede ID FILE",
+	var goOn bool
+	c := &cobra.Command{
+		Use:   "supersede ID FILE [--continue]",
 		Short: "Replace an interest by a new version",
 		Long: "Supersede puts a new version in the place of an interest: the same lineage, another id. Projections of the old version are withdrawn and its sessions are closed. When the old version was " +
 			"active the new one is, with new projections at the same providers; else it is a draft. What was told of a value stays told: a budget is never refunded by a new version.\n\n" +
-			"Exit 1 when the new version cannot be used as it is, 4 when the old one has ended.",
-		Example: "  sayso interest supersede i-6d0f8a1c33b94e20a7f1 interest.yaml",
+			"--continue lets open sessions of an active interest go on under the new version, for the same profile, action and object. What was asked keeps its answers; from now on the new policy, authority and values " +
+			"decide, what waits in the inbox included. Your agent asks anew about what has changed, and a consent to a value that has changed is taken back. Whoever asks a second time in a session that goes on can see that a value " +
+			"has passed the edge of a class, and that it is yours both times. Where that matters leave --continue out: the new endpoints cannot be linked to the old ones.\n\n" +
+			"Exit 1 when the new version cannot be used as it is, 4 when the old one has ended, belongs to another principal, or cannot be continued by this one.",
+		Example: "  sayso interest supersede i-6d0f8a1c33b94e20a7f1 interest.yaml\n  sayso interest supersede i-6d0f8a1c33b94e20a7f1 interest.yaml --continue",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
 			doc, err := e.readInterest(args[1])
@@ -83,16 +89,24 @@ func newInterestSupersede(e *env) *cobra.Command {
 				return err
 			}
 			return e.working(func(i *interests) error {
-				made, err := i.Supersede(e.ctx, args[0], doc)
+				made, told, err := e.supersede(i, args[0], doc, goOn)
 				if err != nil {
 					return err
 				}
-				reached, err := e.settle(i, "telling providers and counterparties", e.withdrawn(args[0]))
+				reached, err := e.settle(i, "telling providers and counterparties", func(r durable.Reader) (bool, error) {
+					if over, err := e.withdrawn(args[0])(r); err != nil || !over {
+						return false, err
+					}
+					return e.withdrawn(made.ID)(r) // what sessions that go on ask anew
+				})
 				if err != nil {
 					return err
 				}
 				if err := e.answerInterest(made, e.nextFor(&made), "%s takes the place of %s: version %d, %s", made.ID, args[0], made.Version, stateWord(made.State)); err != nil {
 					return err
+				}
+				for _, line := range told {
+					e.note("%s", line)
 				}
 				if !reached {
 					e.leftOver()
@@ -101,6 +115,25 @@ func newInterestSupersede(e *env) *cobra.Command {
 			})
 		},
 	}
+	c.Flags().BoolVar(&goOn, "continue", false, "let open sessions go on under the new version")
+	return c
+}
+
+// supersede returns the new version, and what is to be said of sessions that go on.
+func (e *env) supersede(i *interests, id string, doc *interest.Interest, goOn bool) (agent.InterestView, []string, error) {
+	if !goOn {
+		made, err := i.Supersede(e.ctx, id, doc)
+		return made, nil, err
+	}
+	c, err := i.Continue(e.ctx, id, doc)
+	if err != nil {
+		return agent.InterestView{}, nil, err
+	}
+	told := []string{plural(c.Sessions, "session") + " of before under it from now on"}
+	if c.Sessions > 0 && len(c.Changed) > 0 {
+		told = append(told, "other values than before: "+strings.Join(c.Changed, ", ")+"; whoever asks again can see on which side of a class's edge they lie now")
+	}
+	return c.Interest, told, nil
 }
 
 // answerInterest answers an act on an interest with what it is now; next is the command to go on with, "" for none.

@@ -15,23 +15,28 @@ import (
 func init() { register("interest", newInterestAudit) }
 
 func newInterestAudit(e *env) *cobra.Command {
+	var refs *[]string
 	c := &cobra.Command{
-		Use:   "audit [ID]",
+		Use:   "audit [ID] [--principal REF]",
 		Short: "Show what your agent did, and why it was allowed to",
 		Long: "Audit prints the trail of one interest and its other versions, or of all: versions, projections, sessions, every answer with the rule that decided it, your decisions, and whatever was refused. It holds no value, and " +
 			"what was asked only as a keyed hash. Every message that left is derived again from what was recorded of its inputs: holds says that it follows from them, differs that it does not.\n\n" +
-			"Exit 1 when something differs, 3 when there is no such interest. audit verify looks for entries that were changed or taken away.",
+			"Exit 1 when something differs, 3 when there is no such interest. audit verify looks for entries that were changed or taken away." + principalHelp,
 		Example: "  sayso interest audit i-6d0f8a1c33b94e20a7f1\n  sayso interest audit --json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return e.withInterests(func(i *interests) error {
-				list, err := i.Audit(e.ctx, strings.Join(args, ""))
+				list, err := i.Audit(e.ctx, strings.Join(args, ""), *refs...)
+				if err != nil {
+					return err
+				}
+				several, err := e.several(i, *refs)
 				if err != nil {
 					return err
 				}
 				if err := e.answer(struct {
 					Entries []agent.AuditView `json:"entries"`
-				}{noNull(list)}, func(w io.Writer) error { return writeTrail(w, list) }); err != nil {
+				}{noNull(list)}, func(w io.Writer) error { return writeTrail(w, list, several) }); err != nil {
 					return err
 				}
 				for _, v := range list {
@@ -66,11 +71,12 @@ func newInterestAudit(e *env) *cobra.Command {
 			})
 		},
 	}
+	refs = principalFlag(c)
 	c.AddCommand(verify)
 	return c
 }
 
-func writeTrail(w io.Writer, list []agent.AuditView) error {
+func writeTrail(w io.Writer, list []agent.AuditView, several bool) error {
 	p := &printer{w: w}
 	if len(list) == 0 {
 		p.line("no entry so far")
@@ -81,7 +87,7 @@ func writeTrail(w io.Writer, list []agent.AuditView) error {
 		if v.Lineage != lineage {
 			p.table(&t, "")
 			lineage, t = v.Lineage, table{}
-			p.line("%s", lineage)
+			p.line("%s", strings.TrimSpace(lineage+"  "+whose(several, v.Principal)))
 		}
 		t.add(fmt.Sprint(v.Sequence), stamp(v.At), strings.ReplaceAll(v.Kind, "_", " "), v.Derived, bodyText(v.Body))
 	}

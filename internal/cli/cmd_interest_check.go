@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -163,6 +165,9 @@ func (e *env) writeExposure(w io.Writer, o *agent.Outlook) error {
 			if len(m.list) > 0 {
 				t.add(m.name, firstOf(m.list, 12))
 			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(o.Public.Beside)) {
+			t.add(name, firstOf(o.Public.Beside[name], 12), "where the provider has it")
 		}
 		p.table(&t, "  ")
 	}

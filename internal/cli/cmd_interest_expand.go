@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"strings"
 
@@ -62,7 +63,7 @@ func newInterestExpand(e *env) *cobra.Command {
 }
 
 func (e *env) answerExpansion(i *interests, v *agent.ExpansionView, search *agent.ExplorationView) error {
-	if err := e.answer(v, func(w io.Writer) error { return e.writeExpansion(w, v) }); err != nil {
+	if err := e.answer(v, func(w io.Writer) error { return e.writeExpansion(w, v, false) }); err != nil {
 		return err
 	}
 	over := search.State == "done" || search.State == "failed"
@@ -83,9 +84,9 @@ func (e *env) answerExpansion(i *interests, v *agent.ExpansionView, search *agen
 }
 
 // writeExpansion is the record of one expansion: what hangs on what, and each session.
-func (e *env) writeExpansion(w io.Writer, v *agent.ExpansionView) error {
+func (e *env) writeExpansion(w io.Writer, v *agent.ExpansionView, several bool) error {
 	p := &printer{w: w}
-	p.line("%s  experimental  %s  of %s  since %s", v.ID, spaced(v.State), v.Interest, stamp(v.Started))
+	p.line("%s", strings.TrimSpace(fmt.Sprintf("%s  experimental  %s  of %s  since %s  %s", v.ID, spaced(v.State), v.Interest, stamp(v.Started), whose(several, v.Principal))))
 	p.line("  %d of 8 members, %d of 32 sessions, %d of 3 steps", v.Members, v.Sessions, v.Depth)
 	var dependencies, edges table
 	for _, d := range v.Dependencies {
@@ -110,15 +111,20 @@ func (e *env) writeExpansion(w io.Writer, v *agent.ExpansionView) error {
 func spaced(code string) string { return strings.ReplaceAll(code, "_", " ") }
 
 func newInterestExpansions(e *env) *cobra.Command {
+	var refs *[]string
 	c := &cobra.Command{
-		Use:   "expansions",
+		Use:   "expansions [--principal REF]",
 		Short: "Experimental: list what leads depend on and who was asked for it",
 		Long: "Expansions lists what has grown out of leads by sayso interest expand, the oldest first: each dependency with its state, and each session with its answer. It is a list that you alone see. " + experimentLong + "\n\n" +
-			"A dependency is open when nobody is asked, searching, answered compatible, too deep, or a circle that is unresolved and that people have to look at. Exit 4 when it is switched off.",
+			"A dependency is open when nobody is asked, searching, answered compatible, too deep, or a circle that is unresolved and that people have to look at. Exit 4 when it is switched off." + principalHelp,
 		Example: "  sayso interest expansions --experimental-multi-party",
 		RunE: func(*cobra.Command, []string) error {
 			return e.withInterests(func(i *interests) error {
-				list, err := i.Expansions(e.ctx)
+				list, err := i.Expansions(e.ctx, *refs...)
+				if err != nil {
+					return err
+				}
+				several, err := e.several(i, *refs)
 				if err != nil {
 					return err
 				}
@@ -135,7 +141,7 @@ func newInterestExpansions(e *env) *cobra.Command {
 								return err
 							}
 						}
-						if err := e.writeExpansion(w, &list[n]); err != nil {
+						if err := e.writeExpansion(w, &list[n], several); err != nil {
 							return err
 						}
 					}
@@ -145,5 +151,6 @@ func newInterestExpansions(e *env) *cobra.Command {
 		},
 	}
 	multiPartyFlag(c)
+	refs = principalFlag(c)
 	return c
 }

@@ -122,6 +122,6 @@ func writeExploration(w io.Writer, v *agent.ExplorationView, now time.Time) erro
 	default:
 		p.line("%s at %s", plural(len(v.Sessions), "session"), v.Provider)
 	}
-	p.table(sessionTable(v.Sessions, now), "  ")
+	p.table(sessionTable(v.Sessions, false, now), "  ")
 	return p.err
 }

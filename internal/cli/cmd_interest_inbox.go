@@ -19,12 +19,13 @@ func init() {
 
 func newInterestInbox(e *env) *cobra.Command {
 	var all bool
+	var refs *[]string
 	c := &cobra.Command{
-		Use:   "inbox [ENTRY] [--all]",
+		Use:   "inbox [ENTRY] [--all] [--principal REF]",
 		Short: "Show the decisions that wait for you",
 		Long: "Inbox lists the decisions that your policy and your authority leave to you, the oldest first: what is asked, about which keys, and until when. Without a decision the answer is no when its time is over. " +
 			"With ENTRY it shows one of them whole: who asks and on what evidence, what for, what exactly would leave, private values included, and what stays secret either way.\n\n" +
-			"approve and decline decide. The same pages are at /inbox on the private listener of sayso interest serve. --all lists the decided ones, too. Exit 3 when there is no such entry.",
+			"approve and decline decide. The same pages are at /inbox on the private listener of sayso interest serve. --all lists the decided ones, too. Exit 3 when there is no such entry." + principalHelp,
 		Example: "  sayso interest inbox\n  sayso interest inbox 9f2c41d07be86a35\n  sayso interest inbox --all --json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -36,28 +37,33 @@ func newInterestInbox(e *env) *cobra.Command {
 					}
 					return e.answer(v, func(w io.Writer) error { return e.writeEntry(w, &v, time.Now()) })
 				}
-				list, err := i.Inbox(e.ctx, all)
+				list, err := i.Inbox(e.ctx, all, *refs...)
+				if err != nil {
+					return err
+				}
+				several, err := e.several(i, *refs)
 				if err != nil {
 					return err
 				}
 				return e.answer(struct {
 					Entries []agent.EntryView `json:"entries"`
-				}{noNull(list)}, func(w io.Writer) error { return writeEntries(w, list, time.Now()) })
+				}{noNull(list)}, func(w io.Writer) error { return writeEntries(w, list, several, time.Now()) })
 			})
 		},
 	}
 	c.Flags().BoolVar(&all, "all", false, "decided entries, too")
+	refs = principalFlag(c)
 	return c
 }
 
-func writeEntries(w io.Writer, list []agent.EntryView, now time.Time) error {
+func writeEntries(w io.Writer, list []agent.EntryView, several bool, now time.Time) error {
 	p := &printer{w: w}
 	if len(list) == 0 {
 		p.line("nothing waits for you")
 	}
 	var t table
 	for _, v := range list {
-		t.add(v.ID, entryState(&v, now), web.Question(&v), strings.Join(v.Keys, " "))
+		t.add(v.ID, entryState(&v, now), web.Question(&v), strings.Join(v.Keys, " "), whose(several, v.Principal))
 	}
 	p.table(&t, "")
 	return p.err
@@ -78,6 +84,7 @@ func (e *env) writeEntry(w io.Writer, v *agent.EntryView, now time.Time) error {
 	var t table
 	t.add("entry", v.ID+", "+entryState(v, now))
 	t.add("interest", v.Interest)
+	t.add("principal", v.Principal)
 	if v.State == "waiting" {
 		t.add("deadline", stamp(v.Deadline)+", then the answer is no")
 	} else {
@@ -108,6 +115,9 @@ func (e *env) writeEntry(w io.Writer, v *agent.EntryView, now time.Time) error {
 	p.table(&values, "  ")
 	p.line("%s", e.prose(v.Notice, 0))
 	p.line("%s", e.prose("either way: "+v.Stays, 0))
+	if v.Note != "" {
+		p.line("%s", e.prose(v.Note, 0))
+	}
 	if v.State == "waiting" && p.err == nil {
 		p.line("")
 		p.line("to decide: %s", e.command("interest approve %s", v.ID))
@@ -125,8 +135,18 @@ func stated(text string) string {
 
 // peerText is what is known of the other side, and on what evidence.
 func peerText(p *agent.PeerView) []string {
-	if p.Mandate == "" {
-		return []string{"a key of this session, and nothing more: its authority is unevidenced"}
+	var attested []string
+	for _, one := range p.Properties {
+		attested = append(attested, web.Attested(one)+", says the issuer "+one.Issuer+" until "+one.Expires.Format(time.DateOnly)+", and no more")
+	}
+	if len(p.Uncounted) > 0 {
+		attested = append(attested, "it has shown more, which counts for nothing: "+strings.ReplaceAll(strings.Join(p.Uncounted, ", "), "_", " "))
+	}
+	switch {
+	case p.Mandate == "" && len(p.Properties) == 0:
+		return append([]string{"a key of this session, and nothing more: its authority is unevidenced"}, attested...)
+	case p.Mandate == "":
+		return append(attested, "its authority is unevidenced")
 	}
 	var levels []string
 	for _, l := range p.Levels {
@@ -134,7 +154,7 @@ func peerText(p *agent.PeerView) []string {
 			levels = append(levels, l.Level)
 		}
 	}
-	out := []string{"somebody with a mandate for " + strings.Join(levels, " ") + "; one key gave it, whose it is it does not show"}
+	out := append(attested, "somebody with a mandate for "+strings.Join(levels, " ")+"; one key gave it, whose it is it does not show")
 	for _, n := range p.Names {
 		out = append(out, n.Key+" as the mandate states it: "+web.Shown(n.Value))
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,26 +17,34 @@ func init() {
 }
 
 func newInterestList(e *env) *cobra.Command {
-	return &cobra.Command{
-		Use:     "list",
-		Short:   "List your interests",
-		Long:    "List prints every version of every interest of the data folder, the versions of one behind each other: id, state, version, what is wanted, profile and until when it is valid. It shows no private value.",
-		Example: "  sayso interest list\n  sayso interest list --json",
+	var refs *[]string
+	c := &cobra.Command{
+		Use:   "list [--principal REF]",
+		Short: "List your interests",
+		Long: "List prints every version of every interest of the data folder, the versions of one behind each other: id, state, version, what is wanted, profile and until when it is valid, and for whom where several " +
+			"principals share the folder. It shows no private value.\n\n" + strings.TrimSpace(principalHelp),
+		Example: "  sayso interest list\n  sayso interest list --principal board --json",
 		RunE: func(*cobra.Command, []string) error {
 			return e.withInterests(func(i *interests) error {
-				list, err := i.Interests(e.ctx)
+				list, err := i.Interests(e.ctx, *refs...)
+				if err != nil {
+					return err
+				}
+				several, err := e.several(i, *refs)
 				if err != nil {
 					return err
 				}
 				return e.answer(struct {
 					Interests []agent.InterestView `json:"interests"`
-				}{noNull(list)}, func(w io.Writer) error { return writeInterests(w, list, time.Now()) })
+				}{noNull(list)}, func(w io.Writer) error { return writeInterests(w, list, several, time.Now()) })
 			})
 		},
 	}
+	refs = principalFlag(c)
+	return c
 }
 
-func writeInterests(w io.Writer, list []agent.InterestView, now time.Time) error {
+func writeInterests(w io.Writer, list []agent.InterestView, several bool, now time.Time) error {
 	p := &printer{w: w}
 	if len(list) == 0 {
 		p.line("no interest; sayso interest new --profile PROFILE writes a form for one")
@@ -46,7 +55,7 @@ func writeInterests(w io.Writer, list []agent.InterestView, now time.Time) error
 		if v.Origin != string(interest.Stated) && !v.Confirmed {
 			state += ", to be confirmed"
 		}
-		t.add(v.ID, state, versionWord(v.Version), wantsText(&v), v.Profile, validText(&v, now))
+		t.add(v.ID, state, versionWord(v.Version), wantsText(&v), v.Profile, validText(&v, now), whose(several, v.Principal))
 	}
 	p.table(&t, "")
 	return p.err

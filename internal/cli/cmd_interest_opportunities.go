@@ -19,28 +19,35 @@ func init() {
 }
 
 func newInterestOpportunities(e *env) *cobra.Command {
-	return &cobra.Command{
-		Use:   "opportunities",
+	var refs *[]string
+	c := &cobra.Command{
+		Use:   "opportunities [--principal REF]",
 		Short: "List the leads that sessions have come to",
 		Long: "Opportunities lists leads, the newest first: sessions in which every question that was asked got a qualifying answer. Nothing is known about what was not asked, and nothing has been agreed to. A lead that depends " +
 			"on others is marked contingent, incomplete.\n\n" +
-			"request goes on from a lead: it asks the other side to reveal who it is, for a value, for direct contact or for a handover.",
+			"request goes on from a lead: it asks the other side to reveal who it is, for a value, for direct contact or for a handover." + principalHelp,
 		Example: "  sayso interest opportunities\n  sayso interest opportunities --json",
 		RunE: func(*cobra.Command, []string) error {
 			return e.withInterests(func(i *interests) error {
-				list, err := i.Leads(e.ctx)
+				list, err := i.Leads(e.ctx, *refs...)
+				if err != nil {
+					return err
+				}
+				several, err := e.several(i, *refs)
 				if err != nil {
 					return err
 				}
 				return e.answer(struct {
 					Opportunities []agent.Lead `json:"opportunities"`
-				}{noNull(list)}, func(w io.Writer) error { return e.writeLeads(w, list) })
+				}{noNull(list)}, func(w io.Writer) error { return e.writeLeads(w, list, several) })
 			})
 		},
 	}
+	refs = principalFlag(c)
+	return c
 }
 
-func (e *env) writeLeads(w io.Writer, list []agent.Lead) error {
+func (e *env) writeLeads(w io.Writer, list []agent.Lead, several bool) error {
 	p := &printer{w: w}
 	if len(list) == 0 {
 		p.line("no lead so far")
@@ -49,7 +56,7 @@ func (e *env) writeLeads(w io.Writer, list []agent.Lead) error {
 		if n > 0 {
 			p.line("")
 		}
-		p.line("%s  %s  of %s  since %s", l.ID, strings.ToLower(l.State), l.Interest, stamp(l.At))
+		p.line("%s", strings.TrimSpace(fmt.Sprintf("%s  %s  of %s  since %s  %s", l.ID, strings.ToLower(l.State), l.Interest, stamp(l.At), whose(several, l.Principal))))
 		if l.Note != "" {
 			p.line("  %s: depends on %s", l.Note, strings.Join(l.ContingentOn, ", "))
 		}
@@ -69,17 +76,18 @@ func leadText(l *agent.Lead) string {
 }
 
 // leadRequests are what can be requested from a lead, as the command line names it.
-var leadRequests = []string{agent.RequestIdentity, agent.RequestDisclosure, agent.RequestContact, agent.RequestHandoff}
+var leadRequests = []string{agent.RequestIdentity, agent.RequestDisclosure, agent.RequestContact, agent.RequestHandoff, agent.RequestEvidence}
 
 func newInterestRequest(e *env) *cobra.Command {
 	var r agent.LeadRequest
 	c := &cobra.Command{
-		Use:   "request OPPORTUNITY reveal_identity|disclose|contact|handoff [--key KEY] [--target TARGET]",
+		Use:   "request OPPORTUNITY reveal_identity|disclose|contact|handoff|evidence [--key KEY] [--target TARGET]",
 		Short: "Ask the other side of a lead for more",
 		Long: "Request asks the other side of a lead for one thing, on your order. Its agent or its principal answers, which may take days; one request is under way at a time.\n\n" +
 			"reveal_identity asks who it is: --key names an identifying key of the profile, by default the principal's identity. disclose asks for the value of one attribute, --key. contact asks whether people may talk " +
 			"directly: --target names a channel of the profile, by default any. handoff asks whether the session may be handed over to --target, human:REF, workflow:REF or protocol:REF, and hands it over when the answer is " +
-			"yes: the session ends there, and it binds nobody.\n\n" +
+			"yes: the session ends there, and it binds nobody. evidence asks the other agent for the mandate behind each level of authority that it has not shown, so that you can look before you act; what it says without a " +
+			"mandate counts for nothing.\n\n" +
 			"A request tells the other side what you ask for and nothing of yours. What it answers is shown by sayso interest sessions. Exit 3 when there is no such lead, 4 when the session is over or an earlier request waits.",
 		Example: "  sayso interest request 7d0c5be1f6a24b83a9e0d4c1b2f3a657 reveal_identity\n  sayso interest request 7d0c5be1f6a24b83a9e0d4c1b2f3a657 handoff --target human:case-17",
 		Args:    cobra.ExactArgs(2),
@@ -116,7 +124,7 @@ func (e *env) answerSession(i *interests, v agent.SessionView, format string, ar
 	if err := e.answer(v, func(w io.Writer) error {
 		p := &printer{w: w}
 		p.line(format, args...)
-		p.table(sessionTable([]agent.SessionView{v}, time.Now()), "  ")
+		p.table(sessionTable([]agent.SessionView{v}, false, time.Now()), "  ")
 		return p.err
 	}); err != nil {
 		return err

@@ -6,9 +6,9 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
-	"net"
+	"maps"
 	"net/http"
-	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -41,12 +41,8 @@ func newInterestServe(e *env) *cobra.Command {
 		Example: "  sayso interest serve\n  sayso interest serve --listen 0.0.0.0:8470 --origin https://agents.example --provider https://provider.example --trusted-proxy 10.0.0.0/8",
 		RunE:    func(*cobra.Command, []string) error { return e.serveInterests() },
 	}
-	flags := c.Flags()
-	flags.String("listen", "", "public address, HOST:PORT (default 127.0.0.1:8470)")
-	flags.String("admin", "", "private address, HOST:PORT (default 127.0.0.1:8471)")
-	flags.String("origin", "", "what endpoints begin with; needed when the public address is not loopback")
-	flags.String("provider", "", "provider of discovery for commands that name none: its origin")
-	flags.StringSlice("trusted-proxy", nil, "network whose X-Forwarded-For names the client, CIDR; may be repeated")
+	siteFlags(c, "what endpoints begin with")
+	c.Flags().String("provider", "", "provider of discovery for commands that name none: its origin")
 	multiPartyFlag(c)
 	return c
 }
@@ -64,22 +60,17 @@ type startedInterests struct {
 }
 
 func (e *env) serveInterests() error {
-	public, private, err := e.listen()
+	at, err := e.openSite()
 	if err != nil {
 		return err
 	}
-	defer public.Close()
-	defer private.Close()
-	origin, err := e.config.PublicOrigin(public.Addr())
-	if err != nil {
-		return usageError("%v", err)
-	}
-	if err := reachable(origin); err != nil {
+	defer at.close()
+	if err := reachable(at.origin); err != nil {
 		return err
 	}
 	log := e.logger()
 	program := newHook(e.config.InboxHook, e.environ, log)
-	i, err := e.openInterests(interestOptions{origin: origin, network: true, notify: func(entry string) {
+	i, err := e.openInterests(interestOptions{origin: at.origin, network: true, notify: func(entry string) {
 		log.Info("a decision waits", "entry", entry)
 		if program != nil {
 			program.tell(entry)
@@ -93,20 +84,21 @@ func (e *env) serveInterests() error {
 	if err := watch.look(e.ctx); err != nil {
 		return interestFailure(err)
 	}
-	s, err := e.interestServer(i, watch, program, origin, public, private)
+	if err := e.warnElsewhere(i, at.origin); err != nil {
+		return err
+	}
+	s, err := e.interestServer(i, watch, program, at)
 	if err != nil {
 		return err
 	}
-	withdraw, err := announce(e.config.Data, instance{
-		Listen: public.Addr().String(), Admin: private.Addr().String(), Origin: origin, PID: os.Getpid(), Interests: true, Provider: e.config.Provider,
-	})
+	withdraw, err := at.announce(e.config.Data, instance{Interests: true, Provider: e.config.Provider})
 	if err != nil {
 		return err
 	}
 	defer withdraw()
 	start := startedInterests{
-		Version: buildinfo.Get().Version, Data: e.config.Data, Gauges: watch.gauges(), Origin: origin, Public: public.Addr().String(), Private: private.Addr().String(),
-		Inbox: "http://" + private.Addr().String() + "/inbox", Provider: e.config.Provider,
+		Version: buildinfo.Get().Version, Data: e.config.Data, Gauges: watch.gauges(), Origin: at.origin, Public: at.public.Addr().String(), Private: at.private.Addr().String(),
+		Inbox: "http://" + at.private.Addr().String() + "/inbox", Provider: e.config.Provider,
 	}
 	if err := e.answer(start, func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "sayso %s answers for %s (%d active) from %s at %s, listening on %s; %s at %s\n", start.Version, plural(start.Gauges.Interests, "interest"), start.Gauges.Active,
@@ -116,6 +108,23 @@ func (e *env) serveInterests() error {
 		return err
 	}
 	return e.runServer(s)
+}
+
+// warnElsewhere logs which projections nobody reaches at the origin that is served, and what renews them.
+func (e *env) warnElsewhere(i *interests, origin string) error {
+	elsewhere, err := i.Elsewhere(e.ctx)
+	if err != nil {
+		return interestFailure(err)
+	}
+	for _, id := range slices.Sorted(maps.Keys(elsewhere)) {
+		e.logger().Warn("projections name another origin, and nobody who follows them comes here", "interest", id, "projections", elsewhere[id], "origin", origin, "renew", e.renewal(id))
+	}
+	return nil
+}
+
+// renewal is what makes new projections of an interest in place of its old ones.
+func (e *env) renewal(id string) string {
+	return e.command("interest suspend %s", id) + ", and then " + e.command("interest resume %s", id)
 }
 
 func waitingText(n int) string {
@@ -129,38 +138,35 @@ func waitingText(n int) string {
 }
 
 // interestServer assembles the two listeners and what runs behind them.
-func (e *env) interestServer(i *interests, watch *interestWatch, program *hook, origin string, public, private net.Listener) (*server.Server, error) {
+func (e *env) interestServer(i *interests, watch *interestWatch, program *hook, at *site) (*server.Server, error) {
 	log := e.logger()
 	secret := make([]byte, 32)
 	if _, err := rand.Read(secret); err != nil {
 		return nil, err
 	}
 	until, cut := context.WithCancel(context.Background())
-	agents, err := e.agentsHandler(i, origin, until)
+	agents, err := e.agentsHandler(i, at.origin, until)
 	if err != nil {
 		cut()
 		return nil, err
 	}
-	o := server.Options{
-		PublicListener: public, PrivateListener: private, PrivateHosts: e.config.AdminHosts(), Log: log,
-		RateLimit: e.config.RateLimit, LimitLoopback: e.config.Set("rate_limit"), TrustedProxies: e.config.TrustedProxies(),
-		Agents: agents,
-		Inbox: web.InboxHandler(web.InboxOptions{
-			Agent: i.Agent, Secret: secret, Now: time.Now,
-			Report: func(cause error) { log.Error("a page of the inbox could not be made", "cause", cause.Error()) },
-		}),
-		Background: []func(context.Context) error{i.Run, watch.run, func(ctx context.Context) error {
-			<-ctx.Done() // streams end first, so that the rest is not cut with them
-			cut()
-			return nil
-		}},
-		Checks: []server.Check{watch.check},
-		Gauges: []server.Gauge{
-			{Name: "gidp_interests", Help: "Interests of the data folder, every version counted.", Value: func() float64 { return float64(watch.gauges().Interests) }},
-			{Name: "gidp_interests_active", Help: "Active interests.", Value: func() float64 { return float64(watch.gauges().Active) }},
-			{Name: "gidp_sessions_open", Help: "Open sessions, of both sides.", Value: func() float64 { return float64(watch.gauges().OpenSessions) }},
-			{Name: "gidp_decisions_waiting", Help: "Decisions that wait for a person.", Value: func() float64 { return float64(watch.gauges().WaitingDecisions) }},
-		},
+	o := e.serverOptions(at)
+	o.Agents = agents
+	o.Inbox = web.InboxHandler(web.InboxOptions{
+		Agent: i.Agent, Secret: secret, Now: time.Now,
+		Report: func(cause error) { log.Error("a page of the inbox could not be made", "cause", cause.Error()) },
+	})
+	o.Background = []func(context.Context) error{i.Run, watch.run, func(ctx context.Context) error {
+		<-ctx.Done() // streams end first, so that the rest is not cut with them
+		cut()
+		return nil
+	}}
+	o.Checks = []server.Check{watch.check}
+	o.Gauges = []server.Gauge{
+		{Name: "gidp_interests", Help: "Interests of the data folder, every version counted.", Value: func() float64 { return float64(watch.gauges().Interests) }},
+		{Name: "gidp_interests_active", Help: "Active interests.", Value: func() float64 { return float64(watch.gauges().Active) }},
+		{Name: "gidp_sessions_open", Help: "Open sessions, of both sides.", Value: func() float64 { return float64(watch.gauges().OpenSessions) }},
+		{Name: "gidp_decisions_waiting", Help: "Decisions that wait for a person.", Value: func() float64 { return float64(watch.gauges().WaitingDecisions) }},
 	}
 	if program != nil {
 		o.Background = append(o.Background, program.run)
@@ -184,7 +190,7 @@ func (e *env) agentsHandler(i *interests, origin string, until context.Context) 
 	}
 	log := e.logger()
 	return gidpa2a.NewHandler(gidpa2a.Options{
-		Host: i.Agent, Origin: origin, Profiles: profile.Shipped().IDs(), Signer: signer, RateLimit: opens, Until: until, Client: server.ClientAddress,
+		Host: i.Agent, Origin: origin, Profiles: profile.Shipped().IDs(), Signer: signer, RateLimit: opens, Tick: i.Agent.Tick, Until: until, Client: server.ClientAddress,
 		Report: func(category string, cause error) {
 			log.Error("an agent could not answer", "category", category, "cause", cause.Error())
 		},

@@ -19,16 +19,21 @@ func init() {
 }
 
 func newInterestSessions(e *env) *cobra.Command {
-	return &cobra.Command{
-		Use:   "sessions [ID]",
+	var refs *[]string
+	c := &cobra.Command{
+		Use:   "sessions [ID] [--principal REF]",
 		Short: "List the sessions of your interests",
 		Long: "Sessions lists the sessions of one interest, or of all, the newest first: which side this is, how far it came, the answers, what waits for whom, and what the other side has disclosed. A session that is over is " +
-			"listed while it is kept. Exit 3 when there is no such interest.",
+			"listed while it is kept. Exit 3 when there is no such interest." + principalHelp,
 		Example: "  sayso interest sessions\n  sayso interest sessions i-6d0f8a1c33b94e20a7f1 --json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return e.withInterests(func(i *interests) error {
-				list, err := i.Sessions(e.ctx, strings.Join(args, ""))
+				list, err := i.Sessions(e.ctx, strings.Join(args, ""), *refs...)
+				if err != nil {
+					return err
+				}
+				several, err := e.several(i, *refs)
 				if err != nil {
 					return err
 				}
@@ -39,20 +44,22 @@ func newInterestSessions(e *env) *cobra.Command {
 					if len(list) == 0 {
 						p.line("no session so far")
 					}
-					p.table(sessionTable(list, time.Now()), "")
+					p.table(sessionTable(list, several, time.Now()), "")
 					return p.err
 				})
 			})
 		},
 	}
+	refs = principalFlag(c)
+	return c
 }
 
 // sessionTable is a line for each session, and below it what is to be known of it.
-func sessionTable(list []agent.SessionView, now time.Time) *table {
+func sessionTable(list []agent.SessionView, several bool, now time.Time) *table {
 	t := &table{}
 	for i := range list {
 		v := &list[i]
-		t.add(v.ID, v.Role, sessionState(v), answersText(v.Questions), sessionTime(v, now))
+		t.add(v.ID, v.Role, sessionState(v), answersText(v.Questions), sessionTime(v, now), whose(several, v.Principal))
 		for _, line := range sessionLines(v) {
 			t.add("  " + line)
 		}
@@ -102,6 +109,9 @@ func answersText(list []agent.QuestionView) string {
 // sessionLines are what stands below a session in a list.
 func sessionLines(v *agent.SessionView) []string {
 	var out []string
+	if v.BeganUnder != "" {
+		out = append(out, "opened under "+v.BeganUnder+", goes on under "+v.Interest)
+	}
 	if v.Lead != nil {
 		text := "a lead: " + leadText(v.Lead)
 		if v.Lead.Note != "" {

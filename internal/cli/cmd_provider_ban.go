@@ -63,8 +63,11 @@ func (e *env) ban(rows providerhttp.Rows, b banned) (ban providerhttp.Ban, err e
 	return ban, err
 }
 
-// one reports whether exactly one of them was named.
-func (b banned) one() error {
+// one takes a reference from the arguments and holds the call to naming exactly one of the three.
+func (b *banned) one(args []string) error {
+	if len(args) > 0 {
+		b.ref = args[0]
+	}
 	n := 0
 	for _, text := range []string{b.ref, b.key, b.network} {
 		if text != "" {
@@ -89,10 +92,7 @@ func newProviderBan(e *env) *cobra.Command {
 		Example: "  sayso provider ban 3q2-7w... --for 30d --reason \"three reports of fraud\"\n  sayso provider ban --network 203.0.113.0/24 --until 2026-12-01T00:00:00Z --reason harvesting",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				who.ref = args[0]
-			}
-			if err := who.one(); err != nil {
+			if err := who.one(args); err != nil {
 				return err
 			}
 			end, err := banEnd(until, period, time.Now())
@@ -158,10 +158,7 @@ func newProviderUnban(e *env) *cobra.Command {
 		Example: "  sayso provider unban --network 203.0.113.0/24\n  sayso provider unban 3q2-7w...",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				who.ref = args[0]
-			}
-			if err := who.one(); err != nil {
+			if err := who.one(args); err != nil {
 				return err
 			}
 			return e.onProvider(func(rows providerhttp.Rows) error {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"crypto/ed25519"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -25,6 +26,7 @@ func init() { register("provider", newProviderServe) }
 // providerServing are the flags of provider serve beside the settings.
 type providerServing struct {
 	domain  string
+	issuers []string
 	logDays int
 }
 
@@ -38,7 +40,8 @@ func newProviderServe(e *env) *cobra.Command {
 			"What was withdrawn is returned by no server of this provider a minute after the acknowledgement; one that cannot read its database answers no query. Several servers are one provider: the setting " +
 			"database names their PostgreSQL. Bans are taken over within two seconds.\n\n" +
 			"On a loopback origin agents on this machine are taken, for trials. Elsewhere the name of every endpoint must lead to public addresses alone, which the DNS is asked for.\n\n" +
-			"--trust-domain says that this provider serves the members of a domain, who may publish what their policies keep for its network: whom the server can be reached by is up to you. --log-days is " +
+			"--trust-domain says that this provider serves the members of a domain, who may publish what their policies keep for its network. With --member-issuer, a file with the public key of who attests " +
+			"memberships (sayso interest credentials), it takes nothing from anybody who shows none; without it, whom the server can be reached by is up to you. --log-days is " +
 			"published as how long you keep the log, which has rounded counts of requests alone.\n\n" +
 			"SIGTERM or an interrupt finishes what is in flight and ends with exit 0 within five seconds.\n\n" +
 			"It does not start, with exit 2 on a wrong setting, 4 when the database belongs to a newer version, 5 when an address is taken or the database cannot be reached.",
@@ -46,12 +49,10 @@ func newProviderServe(e *env) *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE:    func(*cobra.Command, []string) error { return e.serveProvider(p) },
 	}
+	siteFlags(c, "what its URLs begin with")
 	flags := c.Flags()
-	flags.String("listen", "", "public address, HOST:PORT (default 127.0.0.1:8470)")
-	flags.String("admin", "", "private address, HOST:PORT (default 127.0.0.1:8471)")
-	flags.String("origin", "", "what its URLs begin with; needed when the public address is not loopback")
-	flags.StringSlice("trusted-proxy", nil, "network whose X-Forwarded-For names the client, CIDR; may be repeated")
 	flags.StringVar(&p.domain, "trust-domain", "", "domain whose members alone it serves")
+	flags.StringSliceVar(&p.issuers, "member-issuer", nil, "file with the public key of an issuer of memberships, a JWK or a JWK Set of one; may be repeated")
 	flags.IntVar(&p.logDays, "log-days", 7, "days for which you keep the log, as published")
 	return c
 }
@@ -60,16 +61,22 @@ func (e *env) serveProvider(p providerServing) error {
 	if p.logDays < 1 || p.logDays > 3650 {
 		return usageError("--log-days %d is not a number of days from 1 to 3650", p.logDays)
 	}
-	public, private, err := e.listen()
+	if len(p.issuers) > 0 && p.domain == "" {
+		return usageError("--member-issuer says who is a member, and --trust-domain of what")
+	}
+	var members []ed25519.PublicKey
+	for _, name := range p.issuers {
+		issuer, err := e.readIssuerKey(name)
+		if err != nil {
+			return err
+		}
+		members = append(members, issuer)
+	}
+	at, err := e.openSite()
 	if err != nil {
 		return err
 	}
-	defer public.Close()
-	defer private.Close()
-	origin, err := e.config.PublicOrigin(public.Addr())
-	if err != nil {
-		return usageError("%v", err)
-	}
+	defer at.close()
 	if err := os.MkdirAll(e.config.Data, 0o700); err != nil {
 		return err
 	}
@@ -79,29 +86,32 @@ func (e *env) serveProvider(p providerServing) error {
 	}
 	defer closing.Close()
 	service, err := providerhttp.New(e.ctx, providerhttp.Options{
-		Rows: rows, Origin: origin, Now: time.Now, Random: rand.Reader, Lookup: lookup, Address: server.ClientAddress, TrustDomain: p.domain,
+		Rows: rows, Origin: at.origin, Now: time.Now, Random: rand.Reader, Lookup: lookup, Address: server.ClientAddress, TrustDomain: p.domain, MemberIssuers: members,
 		LogRetention: time.Duration(p.logDays) * 24 * time.Hour, Log: e.logger(),
 	})
 	if err != nil {
 		return unavailableError("the provider cannot start: %v", err)
 	}
-	withdraw, err := announce(e.config.Data, instance{Listen: public.Addr().String(), Admin: private.Addr().String(), Origin: origin, PID: os.Getpid()})
+	withdraw, err := at.announce(e.config.Data, instance{})
 	if err != nil {
 		return err
 	}
 	defer withdraw()
-	if err := e.announceProvider(service, origin, public, private); err != nil {
+	if err := e.announceProvider(service, at); err != nil {
 		return err
 	}
-	return e.runServer(server.New(server.Options{
-		PublicListener: public, PrivateListener: private, PrivateHosts: e.config.AdminHosts(), Log: e.logger(),
-		RateLimit: e.config.RateLimit, LimitLoopback: e.config.Set("rate_limit"), TrustedProxies: e.config.TrustedProxies(),
-		Provider: service.Handler(), Background: []func(context.Context) error{service.Run}, Checks: []server.Check{providerCheck(service)},
-		Gauges: []server.Gauge{
-			{Name: "provider_feed_age_seconds", Help: "Age of the newest complete reading of the projections.", Value: func() float64 { return service.Health().Age.Seconds() }},
-			{Name: "provider_left_out", Help: "Projections that the index could not take.", Value: func() float64 { return float64(service.Health().LeftOut) }},
-		},
-	}))
+	return e.runServer(e.providerServer(service, at))
+}
+
+// providerServer assembles the two listeners and what runs behind them.
+func (e *env) providerServer(s *providerhttp.Service, at *site) *server.Server {
+	o := e.serverOptions(at)
+	o.Provider, o.Background, o.Checks = s.Handler(), []func(context.Context) error{s.Run}, []server.Check{providerCheck(s)}
+	o.Gauges = []server.Gauge{
+		{Name: "provider_feed_age_seconds", Help: "Age of the newest complete reading of the projections.", Value: func() float64 { return s.Health().Age.Seconds() }},
+		{Name: "provider_left_out", Help: "Projections that the index could not take.", Value: func() float64 { return float64(s.Health().LeftOut) }},
+	}
+	return server.New(o)
 }
 
 // lookup asks the resolver of this machine.
@@ -134,10 +144,10 @@ type providerStarted struct {
 	TrustDomain     string `json:"trust_domain,omitempty"`
 }
 
-func (e *env) announceProvider(s *providerhttp.Service, origin string, public, private net.Listener) error {
-	start := providerStarted{buildinfo.Get().Version, origin, public.Addr().String(), private.Addr().String(), s.Info().WithdrawLatency, s.Info().TrustDomain}
+func (e *env) announceProvider(s *providerhttp.Service, at *site) error {
+	start := providerStarted{buildinfo.Get().Version, at.origin, at.public.Addr().String(), at.private.Addr().String(), s.Info().WithdrawLatency, s.Info().TrustDomain}
 	return e.answer(start, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "sayso %s serves a discovery provider at %s, listening on %s, private on %s\n", start.Version, origin, start.Public, start.Private)
+		_, err := fmt.Fprintf(w, "sayso %s serves a discovery provider at %s, listening on %s, private on %s\n", start.Version, start.Origin, start.Public, start.Private)
 		return err
 	})
 }

@@ -1,17 +1,11 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
-	"net"
 	"net/http"
-	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -48,21 +42,16 @@ func newServe(e *env) *cobra.Command {
 			"  sayso serve --facts figures --listen 0.0.0.0:8470 --origin https://figures.example --trusted-proxy 10.0.0.0/8",
 		RunE: func(*cobra.Command, []string) error { return e.serve() },
 	}
-	flags := c.Flags()
-	flags.String("facts", "", "folder of figures")
-	flags.String("listen", "", "public address, HOST:PORT (default 127.0.0.1:8470)")
-	flags.String("admin", "", "private address, HOST:PORT (default 127.0.0.1:8471)")
-	flags.String("origin", "", "what absolute URLs begin with; needed when the public address is not loopback")
-	flags.StringSlice("trusted-proxy", nil, "network whose X-Forwarded-For names the client, CIDR; may be repeated")
+	c.Flags().String("facts", "", "folder of figures")
+	siteFlags(c, "what absolute URLs begin with")
 	return c
 }
 
 // serving is what one server serves and where. Catalogue or registry is nil when there is none of it.
 type serving struct {
-	catalogue       *server.Catalogue
-	registry        *app.Registry
-	origin          string
-	public, private net.Listener
+	site
+	catalogue *server.Catalogue
+	registry  *app.Registry
 }
 
 // serve opens listeners, figures and registry, announces itself and runs until it is told to stop.
@@ -74,31 +63,26 @@ func (e *env) serve() error {
 		return usageError("serve needs a folder of figures or a registry, and %s holds neither", e.config.Data).
 			withHint("name a folder of figures with --facts, or make a registry with sayso init").withRun("sayso serve --facts DIR")
 	}
-	public, private, err := e.listen()
+	at, err := e.openSite()
 	if err != nil {
 		return err
 	}
-	defer public.Close()
-	defer private.Close()
-	origin, err := e.config.PublicOrigin(public.Addr())
-	if err != nil {
-		return usageError("%v", err)
-	}
-	s := serving{origin: origin, public: public, private: private}
+	defer at.close()
+	s := serving{site: *at}
 	if e.config.Facts != "" {
-		if s.catalogue, err = e.openFigures(origin); err != nil {
+		if s.catalogue, err = e.openFigures(s.origin); err != nil {
 			return err
 		}
 	}
 	if e.holdsRegistry() {
-		r, closing, err := e.serveRegistry(origin)
+		r, closing, err := e.serveRegistry(s.origin)
 		if err != nil {
 			return err
 		}
 		defer closing()
 		s.registry = r
 	}
-	withdraw, err := announce(e.config.Data, instance{Listen: public.Addr().String(), Admin: private.Addr().String(), Origin: origin, PID: os.Getpid()})
+	withdraw, err := s.announce(e.config.Data, instance{})
 	if err != nil {
 		return err
 	}
@@ -140,10 +124,7 @@ func (e *env) serveRegistry(origin string) (r *app.Registry, closing func() erro
 
 // newServer serves on two listeners under the settings.
 func (e *env) newServer(s *serving) *server.Server {
-	o := server.Options{
-		PublicListener: s.public, PrivateListener: s.private, PrivateHosts: e.config.AdminHosts(), Log: e.logger(),
-		RateLimit: e.config.RateLimit, LimitLoopback: e.config.Set("rate_limit"), TrustedProxies: e.config.TrustedProxies(),
-	}
+	o := e.serverOptions(&s.site)
 	if s.catalogue != nil {
 		o.Public, o.Classify = e.factsHandler(s.catalogue, s.origin), classify
 		o.Checks, o.Reloader = []server.Check{s.catalogue.Check}, s.catalogue
@@ -152,25 +133,6 @@ func (e *env) newServer(s *serving) *server.Server {
 		o.Registry, o.Pages, o.Call = s.registry, web.BusinessPages(), e.registryTools(s).ServeCall
 	}
 	return server.New(o)
-}
-
-// listen binds both addresses before anything is read, so that a taken port is known at once.
-func (e *env) listen() (public, private net.Listener, err error) {
-	if public, err = net.Listen("tcp", e.config.Listen); err != nil {
-		return nil, nil, unavailableError("cannot listen on %s: %v", e.config.Listen, bindCause(err)).withHint("choose another address with --listen")
-	}
-	if private, err = net.Listen("tcp", e.config.Admin); err != nil {
-		public.Close()
-		return nil, nil, unavailableError("cannot listen on %s: %v", e.config.Admin, bindCause(err)).withHint("choose another private address with --admin")
-	}
-	return public, private, nil
-}
-
-func bindCause(err error) error {
-	if inner := errors.Unwrap(errors.Unwrap(err)); inner != nil {
-		return inner
-	}
-	return err
 }
 
 func (e *env) factsHandler(catalogue *server.Catalogue, origin string) http.Handler {
@@ -247,36 +209,6 @@ func (e *env) announceStart(s *serving) error {
 		_, err := fmt.Fprintf(w, "sayso %s serves %s at %s, listening on %s, private on %s\n", start.Version, strings.Join(served, " and "), s.origin, start.Public, start.Private)
 		return err
 	})
-}
-
-// runServer lets SIGTERM and an interrupt stop the server, and SIGHUP reload it. After the first stop signal the defaults are restored: a second one kills.
-func (e *env) runServer(s *server.Server) error {
-	ctx, stop := signal.NotifyContext(e.ctx, syscall.SIGTERM)
-	defer stop()
-	context.AfterFunc(ctx, stop)
-	hangup := make(chan os.Signal, 1)
-	signal.Notify(hangup, syscall.SIGHUP)
-	defer signal.Stop(hangup)
-	go func() {
-		for {
-			select {
-			case <-hangup:
-				s.Reload()
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return s.Run(ctx)
-}
-
-func (e *env) logger() *slog.Logger {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(e.config.LogLevel)); err != nil {
-		level = slog.LevelInfo
-	}
-	json := e.config.LogFormat == "json" || e.config.LogFormat == "auto" && !e.isTerminal(e.err)
-	return server.NewLogger(e.err, level, json)
 }
 
 // folderFailure says why a folder is not served. Private key material is a refusal of its own.

@@ -61,7 +61,10 @@ func (e *env) interestRows(i *interests, integrity bool) ([]app.Check, error) {
 	}
 	counts := fmt.Sprintf("%s, %d active, %s", plural(gauges.Interests, "interest"), gauges.Active, waitingText(gauges.WaitingDecisions))
 	checks := []app.Check{finding("interests", app.LevelOK, counts, "")}
-	beside := e.serverOf()
+	beside, origin := e.serverOf(), e.config.Origin // while nobody serves, an origin counts when it was set
+	if beside != nil {
+		origin = beside.Origin
+	}
 	switch {
 	case beside != nil:
 		checks = append(checks, finding("agent", app.LevelOK, "they are answered for at "+beside.Origin, ""))
@@ -81,7 +84,7 @@ func (e *env) interestRows(i *interests, integrity bool) ([]app.Check, error) {
 		if err != nil {
 			return checks, err
 		}
-		found = append(found, e.interestFindings(&detail, beside)...)
+		found = append(found, e.interestFindings(&detail, origin)...)
 	}
 	checks = append(checks, found...)
 	if !integrity {
@@ -97,8 +100,8 @@ func (e *env) interestRows(i *interests, integrity bool) ([]app.Check, error) {
 	return append(checks, finding("trail", app.LevelOK, "the whole trail was read; it fits", "")), nil
 }
 
-// interestFindings are what keeps an interest from doing what its principal thinks it does.
-func (e *env) interestFindings(v *agent.InterestDetail, beside *instance) []app.Check {
+// interestFindings are what keeps an interest from doing what its principal thinks it does. origin is where it is answered for, "" when that is not known.
+func (e *env) interestFindings(v *agent.InterestDetail, origin string) []app.Check {
 	var out []app.Check
 	for _, b := range v.Budgets {
 		if b.Frozen {
@@ -106,13 +109,15 @@ func (e *env) interestFindings(v *agent.InterestDetail, beside *instance) []app.
 				e.command("interest budget %s %s --approve", v.ID, b.Key)))
 		}
 	}
+	elsewhere := 0
 	for _, p := range v.Projections {
 		live := p.State == string(durable.Prepared) || p.State == string(durable.Publishing) || p.State == string(durable.Published)
-		if live && beside != nil && !strings.HasPrefix(p.Endpoint, beside.Origin+"/") {
-			out = append(out, finding("endpoint", app.LevelWarning, fmt.Sprintf("a projection of %s names another origin than the one it is answered at: nobody reaches it", v.ID),
-				e.command("interest suspend %s", v.ID)+", and then "+e.command("interest resume %s", v.ID)))
-			break
+		if live && origin != "" && !strings.HasPrefix(p.Endpoint, origin+"/") {
+			elsewhere++
 		}
+	}
+	if elsewhere > 0 {
+		out = append(out, finding("endpoint", app.LevelWarning, fmt.Sprintf("%s of %s at another origin than %s: nobody who follows them comes here", plural(elsewhere, "projection"), v.ID, origin), e.renewal(v.ID)))
 	}
 	return out
 }

@@ -6,11 +6,13 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unicode/utf16"
 
 	"golang.org/x/term"
 
 	"sayso/internal/config"
 	"sayso/jcs"
+	"sayso/report"
 )
 
 // env is everything a command may touch.
@@ -35,12 +37,36 @@ func (e *env) answer(v any, text func(w io.Writer) error) error {
 	if !e.json {
 		return text(e.out)
 	}
+	return e.writeJSON(v)
+}
+
+// writeJSON prints one JSON value on a line. On a terminal what would reorder or overwrite the texts of others on it is escaped, which is the same value.
+func (e *env) writeJSON(v any) error {
 	body, err := jcs.Encode(v)
 	if err != nil {
 		return err
 	}
+	if f, ok := e.out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		body = escaped(body)
+	}
 	_, err = e.out.Write(append(body, '\n'))
 	return err
+}
+
+// escaped is a JSON text with each character that [report.Clean] would replace as \uXXXX. They occur within strings alone: outside of them JSON is ASCII, and below U+0020 a
+// string holds none.
+func escaped(body []byte) []byte {
+	out := make([]byte, 0, len(body))
+	for _, r := range string(body) {
+		if text := string(r); r < 0x7f || report.Clean(text) == text {
+			out = append(out, text...)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			out = fmt.Appendf(out, `\u%04x`, unit)
+		}
+	}
+	return out
 }
 
 // note tells the person something that is not the answer.

@@ -9,7 +9,6 @@ import (
 
 	"sayso/internal/config"
 	"sayso/internal/keyfile"
-	"sayso/jcs"
 	"sayso/report"
 )
 
@@ -124,7 +123,7 @@ func (e *env) render(f *failure) {
 		return
 	}
 	if e.json && !e.hasAnswered {
-		body, err := jcs.Encode(struct {
+		err := e.writeJSON(struct {
 			Error   string `json:"error"`
 			Message string `json:"message"`
 			Code    string `json:"code,omitempty"`
@@ -132,7 +131,6 @@ func (e *env) render(f *failure) {
 			Run     string `json:"run,omitempty"`
 		}{f.code.kind(), f.message, f.reason, f.hint, f.run})
 		if err == nil {
-			e.out.Write(append(body, '\n'))
 			return
 		}
 	}

@@ -97,10 +97,7 @@ func (s *statements) add(key, hash string) {
 // originStatements reads the index of a publisher. An origin on the own machine was typed by the user and may be asked over http.
 func (e *env) originStatements(origin string) (*statements, error) {
 	policy := safefetch.Policy{MaxBytes: 64 << 20, Timeout: 60 * time.Second, MaxRedirects: 3}
-	if pair := safefetch.LoopbackOf(origin); pair != "" {
-		policy.Loopback = []string{pair}
-	}
-	client := factshttp.NewClient(origin, factshttp.ClientOptions{Fetch: safefetch.New(policy)})
+	client := factshttp.NewClient(origin, factshttp.ClientOptions{Fetch: safefetch.New(policy.WithLoopback(origin))})
 	index, err := client.Index(e.ctx, "")
 	if err != nil {
 		return nil, originFailure(origin, err)

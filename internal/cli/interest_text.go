@@ -49,6 +49,7 @@ func (e *env) writeInterest(w io.Writer, d *agent.InterestDetail, now time.Time)
 	p := &printer{w: w}
 	var t table
 	t.add("id", d.ID)
+	t.add("principal", d.Principal)
 	t.add("state", stateWord(d.State)+" since "+stamp(d.Changed))
 	t.add("version", fmt.Sprintf("%d of %s", d.Version, d.Lineage))
 	t.add("profile", d.Profile)

@@ -174,6 +174,8 @@ func TestInterestAnswers(t *testing.T) {
 	}
 	step("interest-session", "interest request "+lead+" reveal_identity --key organisation_name --data b", exitOK)
 	step("failure", "interest request "+lead+" contact --data b", exitRefused)
+	step("interest-session", "interest request "+lead+" evidence --data b", exitOK)
+	step("failure", "interest request "+lead+" evidence --data b", exitRefused)
 	entry := waitingEntry(t, "s")
 	step("interest-inbox", "interest inbox --data s", exitOK)
 	step("interest-entry", "interest inbox "+entry+" --data s", exitOK)
@@ -195,6 +197,11 @@ func TestInterestAnswers(t *testing.T) {
 		out := step("interest-sessions", "interest sessions "+buyers+" --data b", exitOK)
 		return strings.Contains(string(out), "Example Seller")
 	})
+	before := sellers // the session goes on under a new version, which answers the rest
+	sellers = memberOf(step("interest", "interest supersede "+before+" seller --continue --data s", exitOK), "id")
+	if out := step("interest-sessions", "interest sessions "+sellers+" --data s", exitOK); memberOf(out, "began_under") != before || memberOf(out, "state") == "CLOSED" {
+		t.Errorf("after %s the sessions are %s", before, out)
+	}
 	step("interest-session", "interest request "+lead+" handoff --target human:case-17 --data b", exitOK)
 	step("interest-entry", "interest decline "+waitingEntry(t, "s")+" --data s", exitOK)
 	until(t, func() bool { // the first answer has to arrive before it can be asked again
@@ -217,7 +224,7 @@ func TestInterestAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, "budgeted.yaml", strings.Replace(string(text), "budgets: {}", "budgets: {transaction_value: {bits: 2, domain: {min: 0, max: 31, step: 1}}}", 1))
+	writeFile(t, "budgeted.yaml", strings.NewReplacer("principal_ref: budgeted", "principal_ref: seller", "budgets: {}", "budgets: {transaction_value: {bits: 2, domain: {min: 0, max: 31, step: 1}}}").Replace(string(text)))
 	second := memberOf(step("interest", "interest supersede "+sellers+" budgeted.yaml --data s", exitOK), "id")
 	step("interest-budget", "interest budget "+second+" transaction_value --data s", exitOK)
 	step("interest-budget", "interest budget "+second+" transaction_value --bits 3 --data s", exitOK)
@@ -230,12 +237,13 @@ func TestInterestAnswers(t *testing.T) {
 		t.Errorf("after a restore: %s", out)
 	}
 	step("interest-budget", "interest budget "+second+" transaction_value --approve --data s", exitOK)
+	credentials(t, step, second)
 	step("interest-audit", "interest audit "+second+" --data s", exitOK)
 	if out := step("interest-audit-verify", "interest audit verify --data s", exitOK); memberOf(out, "ok") != "true" {
 		t.Errorf("%s", out)
 	}
 	step("interest", "interest revoke "+second+" --data s", exitOK)
-	if answer := get(t, "http://"+door.Admin+"/metrics"); !strings.Contains(answer, "sayso_gidp_interests 2") && !strings.Contains(answer, "sayso_gidp_interests 1") {
+	if answer := get(t, "http://"+door.Admin+"/metrics"); !strings.Contains(answer, "sayso_gidp_interests 3") && !strings.Contains(answer, "sayso_gidp_interests 2") {
 		t.Errorf("/metrics has no count of interests")
 	}
 
@@ -248,6 +256,31 @@ func TestInterestAnswers(t *testing.T) {
 			t.Errorf("no command answers by %s", name)
 		}
 	}
+}
+
+// credentials takes attestations of a guild through the commands, and believes the guild.
+func credentials(t *testing.T, step func(schema, args string, code exitCode) []byte, id string) {
+	t.Helper()
+	if code, out, errs := invoke(t, nil, "keys", "new", "--kid", "guild-2026-10", "--out", "guild.jwk"); code != 0 {
+		t.Fatal(out, errs)
+	} else if _, public, ok := strings.Cut(out, "\n"); ok {
+		writeFile(t, "guild.pub.json", public)
+	}
+	writeFile(t, "request.json", string(step("interest-credentials-request", "interest credentials request "+id+" --count 2 --data s", exitOK)))
+	writeFile(t, "batch.json", string(step("interest-credentials-batch", "interest credentials issue request.json --key guild.jwk --property member:guild.example", exitOK)))
+	added := step("interest-credentials", "interest credentials add "+id+" batch.json --data s", exitOK)
+	step("failure", "interest credentials add "+id+" batch.json --data s", exitRefused)
+	if out := step("interest-credentials-list", "interest credentials list "+id+" --data s", exitOK); memberOf(out, "left") != "2" {
+		t.Errorf("%s", out)
+	}
+	if trusted := step("interest-trust", "interest trust add member:guild.example guild.pub.json --data s", exitOK); memberOf(trusted, "issuer") != memberOf(added, "issuer") {
+		t.Errorf("%s and %s name two issuers", trusted, added)
+	}
+	step("interest-trust", "interest trust add member:guild.example --provider https://provider.example --data s", exitOK)
+	step("interest-trust-list", "interest trust list --data s", exitOK)
+	step("interest-trust", "interest trust remove member:guild.example "+memberOf(added, "issuer")+" --data s", exitOK)
+	step("failure", "interest trust remove member:guild.example "+memberOf(added, "issuer")+" --data s", exitNotFound)
+	step("interest-credentials-removed", "interest credentials remove "+id+" member:guild.example --data s", exitOK)
 }
 
 // waitingEntry waits for a decision to wait.

@@ -93,14 +93,7 @@ var askBusinessSchema = func() []byte {
 type orderedMembers []jcs.Member
 
 func (o orderedMembers) MarshalJSON() ([]byte, error) {
-	out := []byte{'{'}
-	for i, m := range o {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(append(jcs.AppendString(out, m.Name), ':'), m.Value...)
-	}
-	return append(out, '}'), nil
+	return jcs.AppendMembers(nil, o), nil
 }
 
 // call answers ask_business. What is not usable, and what could not be asked, is an error of the tool: never an answer, never a status (XP-COVERAGE-009).

@@ -96,12 +96,7 @@ func newPublisher(known config.Publisher, allowed string) *publisher {
 // from it, because every publisher has a client of its own.
 func newFetch(typed ...string) *safefetch.Client {
 	policy := safefetch.Policy{UserAgent: buildinfo.UserAgent(), MaxBytes: 16 << 20, Timeout: 30 * time.Second, MaxRedirects: 3}
-	for _, origin := range typed {
-		if at := safefetch.LoopbackOf(origin); at != "" {
-			policy.Loopback = append(policy.Loopback, at)
-		}
-	}
-	return safefetch.New(policy)
+	return safefetch.New(policy.WithLoopback(typed...))
 }
 
 // typedOrigin reads an origin from the command line: https://HOST[:PORT], or http on this machine.

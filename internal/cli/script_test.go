@@ -40,8 +40,6 @@ func TestMain(m *testing.M) {
 //	bundle DIR                    write the bundle of a business: testdata/business
 //	token ANSWER FILE             keep the token of an answer in JSON
 //	pick ANSWER MEMBER VAR        set $VAR to the first member of that name in an answer in JSON
-//
-// and the condition [race], which holds under the race detector.
 func TestScript(t *testing.T) {
 	watches := map[string]time.Time{}
 	testscript.Run(t, testscript.Params{
@@ -52,12 +50,6 @@ func TestScript(t *testing.T) {
 			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, ".state"))
 			env.Setenv("SAYSO_ADMIN", "127.0.0.1:0") // nobody else's server is found, and no port has to be free
 			return nil
-		},
-		Condition: func(name string) (bool, error) {
-			if name != "race" {
-				return false, fmt.Errorf("unknown condition %q", name)
-			}
-			return raceDetector, nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"ready": func(ts *testscript.TestScript, _ bool, args []string) {
@@ -104,16 +96,16 @@ var testdata = func() string {
 }()
 
 func exits(ts *testscript.TestScript, _ bool, args []string) {
-	got := 0
+	got, how := 0, "by itself"
 	if err := ts.Exec(args[1], args[2:]...); err != nil {
 		var ended *exec.ExitError
 		if !errors.As(err, &ended) {
 			ts.Fatalf("%v", err)
 		}
-		got = ended.ExitCode()
+		got, how = ended.ExitCode(), ended.Error() // of one that a signal ended the code is -1, and only the text names the signal
 	}
 	if fmt.Sprint(got) != args[0] {
-		ts.Fatalf("exit %d, want %s", got, args[0])
+		ts.Fatalf("exit %d (%s), want %s", got, how, args[0])
 	}
 }
 

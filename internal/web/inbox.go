@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"sayso/internal/agent"
@@ -20,11 +21,12 @@ import (
 )
 
 // inboxPages are served on the private listener, where nothing lies outside of /inbox: their style is fetched from there.
-var inboxPages = parsePages("/inbox/assets/", "frame_inbox", "inbox", "inbox_entry", "problem")
+var inboxPages = sync.OnceValue(func() pageSet { return parsePages("/inbox/assets/", "frame_inbox", "inbox", "inbox_entry", "problem") })
 
 // Decisions is what the inbox asks of an agent.
 type Decisions interface {
-	Inbox(ctx context.Context, all bool) ([]agent.EntryView, error)
+	Inbox(ctx context.Context, all bool, principals ...string) ([]agent.EntryView, error)
+	Principals(ctx context.Context) ([]string, error)
 	Entry(ctx context.Context, id string) (agent.EntryView, error)
 	Decide(ctx context.Context, id string, d agent.Decision) (agent.EntryView, error)
 }
@@ -47,12 +49,14 @@ const (
 )
 
 // InboxHandler serves the decisions that wait for a Principal, below /inbox of the private listener (sec. 9.4): a list, and one page for each entry with
-// what is asked, by whom, what exactly would leave, until when, and what stays secret either way. The pages need no script.
+// what is asked, by whom, what exactly would leave, until when, and what stays secret either way. The pages need no script. The list of a folder that several principals
+// share says whose each decision is, and ?principal=REF narrows it to one.
 //
 // A decision is a POST of the form on the page of its entry. It is refused, and nothing is decided, unless it comes from a page of this listener: browsers say
 // so in Sec-Fetch-Site and Origin, and the form carries a token of this process and of the entry, which no other site can read. Whether the Host is one of this
 // listener is the server's to check.
 func InboxHandler(o InboxOptions) http.Handler {
+	inboxPages()
 	s := &inbox{o, assets()}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /inbox", s.list)
@@ -93,11 +97,43 @@ type inboxList struct {
 	All     bool
 	Waiting string // "2 decisions wait"
 	Entries []inboxEntry
+	// Of a folder that several principals share.
+	Principals []inboxPrincipal
+	Whole      string // URL of the list for all of them, when it is narrowed
+}
+
+// inboxPrincipal leads to the list of one principal.
+type inboxPrincipal struct {
+	Name, URL string
+	Here      bool
+}
+
+// nobodyNamed stands for a principal whose interests name none.
+const nobodyNamed = "nobody named"
+
+// narrowed is the address of a list.
+func narrowed(all bool, principals ...string) string {
+	q := url.Values{}
+	if all {
+		q.Set("all", "1")
+	}
+	for _, ref := range principals {
+		q.Add("principal", ref)
+	}
+	if len(q) == 0 {
+		return inboxBase
+	}
+	return inboxBase + "?" + q.Encode()
 }
 
 func (s *inbox) list(w http.ResponseWriter, r *http.Request) {
-	all := r.URL.Query().Get("all") == "1"
-	views, err := s.Agent.Inbox(r.Context(), all)
+	all, only := r.URL.Query().Get("all") == "1", r.URL.Query()["principal"]
+	principals, err := s.Agent.Principals(r.Context())
+	if err != nil {
+		s.failed(w, err)
+		return
+	}
+	views, err := s.Agent.Inbox(r.Context(), all, only...)
 	if err != nil {
 		s.failed(w, err)
 		return
@@ -107,8 +143,18 @@ func (s *inbox) list(w http.ResponseWriter, r *http.Request) {
 	if all {
 		page.Title = "All decisions"
 	}
+	if len(principals) > 1 {
+		if len(only) > 0 {
+			page.Whole = narrowed(all)
+		}
+		for _, ref := range principals {
+			page.Principals = append(page.Principals, inboxPrincipal{cmp.Or(ref, nobodyNamed), narrowed(all, ref), slices.Contains(only, ref)})
+		}
+	}
 	for i := range views {
-		page.Entries = append(page.Entries, s.entryOf(&views[i]))
+		e := s.entryOf(&views[i])
+		e.Several = len(principals) > 1
+		page.Entries = append(page.Entries, e)
 	}
 	page.Waiting = "1 decision waits"
 	if n := len(views); n != 1 {
@@ -285,7 +331,7 @@ func asSentence(text string) string {
 
 func (s *inbox) write(w http.ResponseWriter, status int, page string, data any) {
 	var b strings.Builder
-	if err := execute(&b, inboxPages[page], data); err != nil {
+	if err := execute(&b, inboxPages()[page], data); err != nil {
 		if s.Report != nil {
 			s.Report(err)
 		}

@@ -14,6 +14,8 @@ import (
 type inboxEntry struct {
 	inboxFrame
 	ID, URL, Interest string
+	Principal, Note   string
+	Several           bool // principals share the folder
 	Question          string
 	Yes               string // the button
 	Effect            string
@@ -73,7 +75,7 @@ func Question(v *agent.EntryView) string {
 
 func (s *inbox) entryOf(v *agent.EntryView) inboxEntry {
 	e := inboxEntry{
-		ID: v.ID, URL: inboxBase + "/" + v.ID, Interest: v.Interest, Question: Question(v), Yes: cmp.Or(questions[cmp.Or(v.Action, v.Kind)].yes, "Agree"),
+		ID: v.ID, URL: inboxBase + "/" + v.ID, Interest: v.Interest, Principal: cmp.Or(v.Principal, nobodyNamed), Note: v.Note, Question: Question(v), Yes: cmp.Or(questions[cmp.Or(v.Action, v.Kind)].yes, "Agree"),
 		Effect: v.Effect, Keys: slices.Compact(slices.Sorted(slices.Values(v.Keys))), Outcome: outcomes[v.State], Waiting: v.State == "waiting",
 		Deadline: minuteOf(v.Deadline), DecidedAt: minuteOf(v.DecidedAt), Left: timeTo(v.Deadline.Sub(s.Now())), Stays: v.Stays, Notice: v.Notice,
 	}
@@ -100,10 +102,22 @@ func (s *inbox) entryOf(v *agent.EntryView) inboxEntry {
 
 // peerLines are what is known of the other side. A level counts with evidence alone.
 func peerLines(p *agent.PeerView) []stated {
-	if p.Finding == "unevidenced" || p.Mandate == "" {
-		return []stated{{Name: "The other side", Text: "a key of this session, and nothing more"}, {Name: "Its authority", Open: true, Note: "Nothing shows for whom it acts, or that it may."}}
+	var attested []stated
+	for _, one := range p.Properties {
+		attested = append(attested, stated{Name: "The other side is", Text: Attested(one), Note: "An issuer that you believe about this says so, until " + one.Expires.Format("2 January 2006") + ". It says nothing else."},
+			stated{Name: "That issuer's key", Text: one.Issuer, Code: true})
 	}
-	out := []stated{{Name: "The other side", Text: "acts under a mandate", Note: "One party that holds a key has given it to this session. Who that is, the mandate does not show."}}
+	if len(p.Uncounted) > 0 {
+		attested = append(attested, stated{Name: "It has shown more", Open: true, Note: "That counts for nothing: " + strings.ReplaceAll(strings.Join(p.Uncounted, ", "), "_", " ") + "."})
+	}
+	if p.Finding == "unevidenced" || p.Mandate == "" {
+		who := "a key of this session, and nothing more"
+		if len(p.Properties) > 0 {
+			who = "a key of this session"
+		}
+		return slices.Concat([]stated{{Name: "The other side", Text: who}}, attested, []stated{{Name: "Its authority", Open: true, Note: "Nothing shows for whom it acts, or that it may."}})
+	}
+	out := append([]stated{{Name: "The other side", Text: "acts under a mandate", Note: "One party that holds a key has given it to this session. Who that is, the mandate does not show."}}, attested...)
 	var levels []string
 	for _, l := range p.Levels {
 		if l.Evidenced {
@@ -115,6 +129,17 @@ func peerLines(p *agent.PeerView) []stated {
 		out = append(out, stated{Name: strings.ReplaceAll(n.Key, "_", " "), Text: Shown(n.Value), Note: "As the mandate states it."})
 	}
 	return append(out, stated{Name: "Mandate", Text: p.Mandate, Code: true}, stated{Name: "Its key", Text: p.Issuer, Code: true})
+}
+
+// Attested is a property of the other side in words.
+func Attested(p agent.PropertyView) string {
+	switch kind, name, _ := strings.Cut(p.Property, ":"); kind {
+	case "member":
+		return "a member of " + name
+	case "attested":
+		return "attested as " + name
+	}
+	return "a verified agent"
 }
 
 // requestLines are what the other side says of its request.

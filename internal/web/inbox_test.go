@@ -28,14 +28,29 @@ type principal struct {
 	decideOf []string
 }
 
-func (p *principal) Inbox(_ context.Context, all bool) ([]agent.EntryView, error) {
+func (p *principal) Inbox(_ context.Context, all bool, principals ...string) ([]agent.EntryView, error) {
+	known, err := p.Principals(context.Background())
+	for _, ref := range principals {
+		if !slices.Contains(known, ref) {
+			return nil, &app.Error{Kind: app.KindNotFound, Code: "unknown_principal", Message: "no interest here has this principal_ref", Next: "list the interests"}
+		}
+	}
 	var list []agent.EntryView
 	for _, e := range p.entries {
-		if all || e.State == "waiting" {
+		if (all || e.State == "waiting") && (len(principals) == 0 || slices.Contains(principals, e.Principal)) {
 			list = append(list, e)
 		}
 	}
-	return list, p.err
+	return list, err
+}
+
+func (p *principal) Principals(context.Context) ([]string, error) {
+	var list []string
+	for _, e := range p.entries {
+		list = append(list, e.Principal)
+	}
+	slices.Sort(list)
+	return slices.Compact(list), p.err
 }
 
 func (p *principal) Entry(_ context.Context, id string) (agent.EntryView, error) {
@@ -365,5 +380,42 @@ func TestInboxForms(t *testing.T) {
 	}
 	if boxes != 3 || len(all(doc, "form")) != 2 || len(all(doc, "button")) != 2 || len(all(doc, "script")) != 0 {
 		t.Errorf("%d boxes, %d forms, %d buttons", boxes, len(all(doc, "form")), len(all(doc, "button")))
+	}
+}
+
+// The inbox of a folder that several principals share says whose each decision is, and shows one principal its own alone.
+func TestInboxOfSeveralPrincipals(t *testing.T) {
+	const odd = "M\u00fcller & <b>Co</b>?"
+	entry := func(id, of, state string) agent.EntryView {
+		return agent.EntryView{ID: id, Principal: of, Interest: "i-" + id, Kind: "disclosure", State: state, Deadline: noon.Add(time.Hour), Keys: []string{"key-of-" + id}, Peer: agent.PeerView{Finding: "unevidenced"}}
+	}
+	r := newReader(t, entry("one", "board", "waiting"), entry("two", odd, "waiting"), entry("three", "board", "granted"))
+	get := func(path string) string {
+		t.Helper()
+		r.page(path) // the rules of all pages
+		return r.do(http.MethodGet, path, "", nil).Body.String()
+	}
+	both := get("/inbox")
+	for _, want := range []string{"of <bdi>board</bdi>", "of <bdi>M\u00fcller &amp; &lt;b&gt;Co&lt;/b&gt;?</bdi>", `href="/inbox?principal=board"`, "key-of-one", "key-of-two", "2 decisions wait"} {
+		if !strings.Contains(both, want) {
+			t.Errorf("the list has no %s\n%s", want, both)
+		}
+	}
+	for ref, own := range map[string]string{"board": "one", odd: "two"} {
+		text := get("/inbox?all=1&" + url.Values{"principal": {ref}}.Encode())
+		if !strings.Contains(text, "key-of-"+own) || strings.Contains(text, "key-of-two") != (own == "two") || strings.Contains(text, "key-of-three") != (own == "one") || !strings.Contains(text, `aria-current="page"`) ||
+			!strings.Contains(text, `href="/inbox?all=1">all of them`) {
+			t.Errorf("%s: %s", ref, text)
+		}
+	}
+	if w := r.do(http.MethodGet, "/inbox?principal=nobody", "", nil); w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "No interest here has this principal_ref.") || strings.Contains(w.Body.String(), "key-of") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if text := get("/inbox/two"); !strings.Contains(text, "<dt>Principal</dt><dd><bdi>M\u00fcller &amp;") {
+		t.Errorf("the page of an entry does not say whose it is\n%s", text)
+	}
+	alone := newReader(t, entry("one", "board", "waiting"))
+	if text := alone.do(http.MethodGet, "/inbox", "", nil).Body.String(); strings.Contains(text, "principal=") || strings.Contains(text, "of <bdi>board") {
+		t.Errorf("one principal alone is told apart\n%s", text)
 	}
 }

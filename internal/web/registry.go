@@ -24,6 +24,7 @@ const (
 // BusinessPages returns the renderers and assets of the registry's pages. What they show comes from a Publication, which holds
 // no account, and is cut to what its manifest may state.
 func BusinessPages() *bizhttp.Pages {
+	registryPages()
 	return &bizhttp.Pages{
 		Profile:   renderProfile,
 		Record:    renderRecord,
@@ -36,7 +37,7 @@ func BusinessPages() *bizhttp.Pages {
 }
 
 func renderRegistry(w io.Writer, page string, data any) error {
-	return execute(w, registryPages[page], data)
+	return execute(w, registryPages()[page], data)
 }
 
 // frame is what the frame of the registry's pages needs. Profile and VerifyPath are "" outside a publisher's pages, AskPath also where nobody answers.

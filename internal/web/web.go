@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 
 	"sayso/facts"
 )
@@ -23,23 +24,32 @@ var templateFiles embed.FS
 //go:embed assets
 var assetFiles embed.FS
 
-// The pages of the two surfaces. They share layout, parts and style and have a masthead and a colophon each.
+// The pages of the surfaces, which share layout, parts and style and have a masthead and a colophon each. They are compiled when a surface is first asked for, not at the
+// start of each command.
 var (
-	pages         = parsePages("/assets/", "frame_facts", "fact", "batch", "index", "changes", "resolve", "miss", "problem", "protocol")
-	registryPages = parsePages("/assets/", "frame_registry", "directory", "profile", "record", "verify", "problem")
+	pages = sync.OnceValue(func() pageSet {
+		return parsePages("/assets/", "frame_facts", "fact", "batch", "index", "changes", "resolve", "miss", "problem", "protocol")
+	})
+	registryPages = sync.OnceValue(func() pageSet {
+		return parsePages("/assets/", "frame_registry", "directory", "profile", "record", "verify", "problem")
+	})
 )
 
+// pageSet are the compiled pages of one surface by name.
+type pageSet map[string]*template.Template
+
 // parsePages compiles each page with the shared layout in a frame; style and icon are fetched below assets. A broken template is a programming error and stops the
-// process at start-up, so that rendering cannot fail later for that reason.
-func parsePages(assets, frame string, names ...string) map[string]*template.Template {
-	set := make(map[string]*template.Template, len(names))
+// process. What hands out a surface calls it first, so that rendering cannot fail later for that reason.
+func parsePages(assets, frame string, names ...string) pageSet {
+	shared := template.Must(template.New("layout.html").Funcs(template.FuncMap{
+		"safeLink":  safeLink,
+		"count":     count,
+		"asset":     func(name string) string { return assets + name },
+		"searchFor": func(static bool, query string) searchBox { return searchBox{static, query} },
+	}).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/"+frame+".html"))
+	set := make(pageSet, len(names))
 	for _, name := range names {
-		set[name] = template.Must(template.New("layout.html").Funcs(template.FuncMap{
-			"safeLink":  safeLink,
-			"count":     count,
-			"asset":     func(name string) string { return assets + name },
-			"searchFor": func(static bool, query string) searchBox { return searchBox{static, query} },
-		}).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/"+frame+".html", "templates/"+name+".html"))
+		set[name] = template.Must(template.Must(shared.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))
 	}
 	return set
 }
@@ -64,6 +74,7 @@ func safeLink(url string) bool { return strings.HasPrefix(url, "https://") }
 
 // Pages returns the renderers and assets of this package.
 func Pages() *facts.Pages {
+	pages()
 	return &facts.Pages{
 		Fact:     renderFact,
 		Batch:    renderBatch,
@@ -126,7 +137,7 @@ func newSite(s *facts.Snapshot, title string) site {
 }
 
 // render renders a page of the facts.
-func render(w io.Writer, page string, data any) error { return execute(w, pages[page], data) }
+func render(w io.Writer, page string, data any) error { return execute(w, pages()[page], data) }
 
 // execute renders into a buffer first: a reader sees a whole page or none.
 func execute(w io.Writer, page *template.Template, data any) error {
