@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"sayso/gidp/gidpa2a"
-	"sayso/gidp/httpsig"
 	"sayso/gidp/wire"
+	"sayso/jwk"
 )
 
 const tick = 20 * time.Millisecond
@@ -48,7 +48,7 @@ func (h *host) Receive(_ context.Context, m gidpa2a.Message) (gidpa2a.Task, erro
 		sum := sha256.Sum256([]byte(m.Ref + m.Context))
 		id = hex.EncodeToString(sum[:16])
 		if h.tasks[id] == nil {
-			if h.keys[m.Caller], err = httpsig.DecodeKey(m.Key); err != nil {
+			if h.keys[m.Caller], err = jwk.ParsePublic(m.Key); err != nil {
 				return gidpa2a.Task{}, err
 			}
 			h.tasks[id] = &task{Task: gidpa2a.Task{ID: id, Session: m.Context}, caller: m.Caller, seen: map[[32]byte]bool{}}

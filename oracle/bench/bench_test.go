@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 var tiny = plan{rounds: 1, short: 1, stretch: time.Millisecond, questions: 20,
 	get: []int{100, 200}, resolve: []int{100, 200}, build: []int{100, 200}, command: []int{60}, served: []int{2_000},
 	publishers: []int{3, 6}, records: []int{50, 100}, publishes: 4, asked: []int{20, 40}, called: 40, resident: 3, pushes: 4, projections: []int{200, 400},
-	sessions: []int{3, 6}, arrivals: 30, withdrawals: 3}
+	sessions: []int{3, 6}, together: 4, arrivals: 30, withdrawals: 3}
 
 var lineForm = regexp.MustCompile(`^bench: [a-z0-9-]+(/[0-9]+(KB)?)? ratio=[0-9]+(\.[0-9]{3})? bound=[0-9.]+ (ok|short)$`)
 
@@ -61,7 +61,7 @@ func TestEveryMeasurement(t *testing.T) {
 		"xp-replica-p50", "xp-replica-p99",
 		"answer-question/20", "answer-question/40", "answer-question-growth", "answer-compile/40", "answer-call/16", "answer-call-p99/64", "answer-resident/3",
 		"answer-live", "gidp-candidates-p99/200", "gidp-candidates-p99/400", "gidp-projection-bytes/400",
-		"gidp-step/3", "gidp-step/6", "gidp-step-charged/6", "gidp-open-loop/6", "gidp-withdraw"}
+		"gidp-step/3", "gidp-step/6", "gidp-step-charged/6", "gidp-step-together/4", "gidp-open-loop/6", "gidp-withdraw"}
 	if !slices.Equal(names, want) {
 		t.Errorf("lines for %q, want %q", names, want)
 	}

@@ -15,7 +15,6 @@ import (
 
 	"sayso/gidp"
 	"sayso/gidp/gidpa2a"
-	"sayso/gidp/httpsig"
 	"sayso/gidp/interest"
 	"sayso/gidp/wire"
 	"sayso/internal/agent"
@@ -171,7 +170,7 @@ func (o *office) message(g *guest, object wire.Object) (gidpa2a.Message, error) 
 	}
 	m := gidpa2a.Message{Ref: o.refs[g.at], Caller: g.key.Kid(), Task: g.task, Context: g.session, Object: data, ReceivedAt: time.Now()}
 	if g.task == "" {
-		m.Key = httpsig.EncodeKey(g.key.Public().Public)
+		m.Key = jwk.EncodePublic(g.key.Public().Public)
 	}
 	return m, nil
 }
@@ -289,36 +288,42 @@ func bareCommit(ctx context.Context, file string) (commit func() error, done fun
 	return commit, func() error { return errors.Join(insert.Close(), db.Close()) }, nil
 }
 
-// measureStep holds one step of a session against a bare commit of one row: of the default responder, which answers from cells, and with a claim that is charged.
+// measureStep holds one step of a session against a bare commit of one row: of the default responder, which answers from cells, with a claim that is charged, and of
+// steps that arrive together.
 func measureStep(r *report, p *plan) error {
 	r.title("A step of a session: a question of 3 claims received, judged, answered and durable; baseline: a commit of one row of a kibibyte into the same SQLite file")
 	ctx := context.Background()
 	var rows []string
 	var lines []line
 	var ours []time.Duration
-	for _, budget := range []bool{false, true} {
-		name, sizes := "gidp-step", p.sessions
-		if budget {
-			name, sizes = "gidp-step-charged", p.sessions[1:2]
-		}
-		for _, n := range sizes {
+	for _, kind := range []struct {
+		name   string
+		sizes  []int
+		budget bool
+		take   func(*room, context.Context, *plan) (pair, error)
+	}{
+		{"gidp-step", p.sessions, false, (*room).steps},
+		{"gidp-step-charged", p.sessions[1:2], true, (*room).steps},
+		{"gidp-step-together", []int{p.together}, false, (*room).together},
+	} {
+		for _, n := range kind.sizes {
 			var took pair
-			err := withOffice(ctx, n, budget, func(o *office) error {
+			err := withOffice(ctx, n, kind.budget, func(o *office) error {
 				all, err := o.room(ctx, n)
 				if err != nil {
 					return err
 				}
-				took, err = all.steps(ctx, p)
+				took, err = kind.take(all, ctx, p)
 				return err
 			})
 			if err != nil {
 				return err
 			}
-			if !budget {
+			if kind.name == "gidp-step" {
 				ours = append(ours, median(took.ours))
 			}
-			rows = append(rows, fmt.Sprintf("%s|%d|%s|%s|%.3f", name, n, ms(median(took.ours)), ms(median(took.theirs)), took.ratio()))
-			lines = append(lines, line{name: fmt.Sprintf("%s/%d", name, n), ratio: took.ratio(), bound: 2})
+			rows = append(rows, fmt.Sprintf("%s|%d|%s|%s|%.3f", kind.name, n, ms(median(took.ours)), ms(median(took.theirs)), took.ratio()))
+			lines = append(lines, line{name: fmt.Sprintf("%s/%d", kind.name, n), ratio: took.ratio(), bound: 2})
 		}
 	}
 	r.table("step|open sessions|ms|bare commit ms|ratio", rows...)
@@ -329,35 +334,75 @@ func measureStep(r *report, p *plan) error {
 	return nil
 }
 
-// steps runs blocks of steps and of bare commits in turn: a commit by another connection makes the next one read its pages anew, which is none of either's work.
-func (r *room) steps(ctx context.Context, p *plan) (took pair, err error) {
-	const block = 20
+// undisturbed is how long one of a block of acts takes while other programs leave the processor alone.
+func undisturbed(acts int, act func() (time.Duration, error)) (time.Duration, error) {
+	times := make([]time.Duration, acts)
+	for i := range times {
+		var err error
+		if times[i], err = act(); err != nil {
+			return 0, err
+		}
+	}
+	slices.Sort(times)
+	return quantile(times, 10), nil
+}
+
+// against runs blocks of steps and of bare commits in turn: a commit by another connection makes the next one read its pages anew, which is none of either's work.
+func (r *room) against(ctx context.Context, p *plan, steps func() (time.Duration, error)) (took pair, err error) {
 	commit, done, err := bareCommit(ctx, r.file)
 	if err != nil {
 		return took, err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	each := func(do func() (time.Duration, error)) func() (time.Duration, error) {
-		return func() (time.Duration, error) {
-			if err := r.freshen(ctx, block/len(r.guests)+1); err != nil {
-				return 0, err
-			}
-			times := make([]time.Duration, block)
-			for i := range times {
-				var err error
-				if times[i], err = do(); err != nil {
-					return 0, err
-				}
-			}
-			slices.Sort(times)
-			return quantile(times, 10), nil // what one takes while other programs leave the processor alone
+	return alternate(p.short, steps, func() (time.Duration, error) {
+		return undisturbed(20, func() (time.Duration, error) {
+			begin := time.Now()
+			err := commit()
+			return time.Since(begin), err
+		})
+	})
+}
+
+// steps takes one step after the other.
+func (r *room) steps(ctx context.Context, p *plan) (pair, error) {
+	const block = 20
+	return r.against(ctx, p, func() (time.Duration, error) {
+		if err := r.freshen(ctx, block/len(r.guests)+1); err != nil {
+			return 0, err
+		}
+		return undisturbed(block, func() (time.Duration, error) { return r.timed(ctx) })
+	})
+}
+
+// together takes a step in each session at once, and counts the share of one: steps that wait for each other are durable by one commit.
+func (r *room) together(ctx context.Context, p *plan) (pair, error) {
+	const block = 10
+	return r.against(ctx, p, func() (time.Duration, error) {
+		if err := r.freshen(ctx, block); err != nil {
+			return 0, err
+		}
+		took, err := undisturbed(block, func() (time.Duration, error) { return r.round(ctx) })
+		return took / time.Duration(len(r.guests)), err
+	})
+}
+
+// round asks a question in each session at once.
+func (r *room) round(ctx context.Context) (time.Duration, error) {
+	messages, failures := make([]gidpa2a.Message, len(r.guests)), make([]error, len(r.guests))
+	for i := range messages {
+		g := r.draw()
+		var err error
+		if messages[i], err = r.message(g, g.question()); err != nil {
+			return 0, err
 		}
 	}
-	return alternate(p.short, each(func() (time.Duration, error) { return r.timed(ctx) }), each(func() (time.Duration, error) {
-		begin := time.Now()
-		err := commit()
-		return time.Since(begin), err
-	}))
+	var answering sync.WaitGroup
+	begin := time.Now()
+	for i, m := range messages {
+		answering.Go(func() { _, failures[i] = r.agent.Receive(ctx, m) })
+	}
+	answering.Wait()
+	return time.Since(begin), errors.Join(failures...)
 }
 
 // timed is how long the agent takes from a message to its durable answer. Writing the message and reading the answer is the peer's work.

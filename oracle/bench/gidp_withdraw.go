@@ -144,7 +144,7 @@ func called(s *providerhttp.Service, method, path string, key *jwk.PrivateKey, p
 	body, err := json.Marshal(struct {
 		Key        json.RawMessage `json:"key"`
 		Projection json.RawMessage `json:"projection,omitempty"`
-	}{json.RawMessage(httpsig.EncodeKey(key.Public().Public)), projection})
+	}{json.RawMessage(jwk.EncodePublic(key.Public().Public)), projection})
 	if err != nil {
 		return err
 	}

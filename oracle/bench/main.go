@@ -41,6 +41,7 @@ type plan struct {
 	pushes              int   // of live readings
 	projections         []int // sizes of the discovery index
 	sessions            []int // numbers of open sessions of an agent
+	together            int   // steps that arrive at once
 	arrivals            int   // of questions in a round of an open loop
 	withdrawals         int   // at a provider of two replicas
 }
@@ -51,13 +52,13 @@ var (
 		command: []int{10_000}, served: []int{10_000, 100_000, 1_000_000},
 		publishers: []int{10, 1_000, 10_000}, records: []int{1_000, 10_000, 100_000}, publishes: 100,
 		asked: []int{10, 1_000, 10_000}, called: 1_000, resident: 1_000, pushes: 200, projections: []int{10_000, 100_000, 1_000_000},
-		sessions: []int{10, 100, 1_000}, arrivals: 600, withdrawals: 100}
+		sessions: []int{10, 100, 1_000}, together: 32, arrivals: 600, withdrawals: 100}
 	full = plan{rounds: 9, short: 41, stretch: 40 * time.Millisecond, questions: 600,
 		get: ordinary.get, resolve: ordinary.resolve, build: ordinary.build,
 		command: []int{10_000, 100_000}, served: ordinary.served,
 		publishers: ordinary.publishers, records: ordinary.records, publishes: 400,
 		asked: ordinary.asked, called: ordinary.called, resident: ordinary.resident, pushes: 1_000, projections: ordinary.projections,
-		sessions: ordinary.sessions, arrivals: 1_000, withdrawals: 300}
+		sessions: ordinary.sessions, together: ordinary.together, arrivals: 1_000, withdrawals: 300}
 )
 
 // subjects in the order they run.

@@ -37,7 +37,9 @@ func newPrincipal() *principal {
 	}}
 }
 
-func (p *principal) Inbox(context.Context, bool) ([]agent.EntryView, error) {
+func (p *principal) Principals(context.Context) ([]string, error) { return []string{"board"}, nil }
+
+func (p *principal) Inbox(context.Context, bool, ...string) ([]agent.EntryView, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return []agent.EntryView{p.entry}, nil

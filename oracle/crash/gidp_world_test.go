@@ -15,7 +15,6 @@ import (
 
 	"sayso/gidp"
 	"sayso/gidp/gidpa2a"
-	"sayso/gidp/httpsig"
 	"sayso/gidp/interest"
 	"sayso/gidp/wire"
 	"sayso/internal/agent"
@@ -221,7 +220,7 @@ func (p *asker) peer(origin string) gidpa2a.Peer {
 func (p *asker) message(object []byte) gidpa2a.Message {
 	m := gidpa2a.Message{Ref: p.ref, Caller: p.key.Kid(), Task: p.task, Context: p.session, Object: object, ReceivedAt: time.Now()}
 	if p.task == "" {
-		m.Key = httpsig.EncodeKey(p.key.Public().Public)
+		m.Key = jwk.EncodePublic(p.key.Public().Public)
 	}
 	return m
 }
