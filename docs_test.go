@@ -1,3 +1,7 @@
+//go:build !race
+
+// The program that the pages run is built as users build it, so that the race detector would see nothing of it.
+
 package sayso_test
 
 import (
@@ -80,6 +84,7 @@ func TestMain(m *testing.M) {
 func TestDocsCommands(t *testing.T) {
 	for _, page := range pages(t) {
 		t.Run(page, func(t *testing.T) {
+			t.Parallel() // a page waits for its servers most of the time, and shares nothing with another
 			text, err := os.ReadFile(page)
 			if err != nil {
 				t.Fatal(err)
@@ -283,15 +288,31 @@ func (s *shell) end() {
 	s.t.Error("a background command did not end within five seconds of SIGTERM")
 }
 
+// ports are what freePort looks at next: each is given out once, and none is one that the system picks for a connection between here and its use.
+var ports struct {
+	mu   sync.Mutex
+	next int // guarded by mu
+}
+
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	const first, last, most = 20000, 31000, 32000
+	ports.mu.Lock()
+	defer ports.mu.Unlock()
+	if ports.next == 0 {
+		ports.next = first + os.Getpid()*64%(last-first)
 	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
+	for ; ports.next < most; ports.next++ {
+		port := strconv.Itoa(ports.next)
+		l, err := net.Listen("tcp", "127.0.0.1:"+port)
+		if err == nil {
+			l.Close()
+			ports.next++
+			return port
+		}
+	}
+	t.Fatal("no free port")
+	return ""
 }
 
 func (s *shell) run(b block) error {
