@@ -8,11 +8,9 @@ import (
 	"io/fs"
 	"net"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -132,8 +130,7 @@ func localHost(origin, slug string) string {
 }
 
 func (e *env) demo(once bool) error {
-	ctx, stop := signal.NotifyContext(e.ctx, syscall.SIGTERM)
-	defer stop()
+	ctx := e.ctx
 	data, remove, err := e.demoFolder()
 	if err != nil {
 		return err

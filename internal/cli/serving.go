@@ -74,11 +74,10 @@ func (e *env) serverOptions(s *site) server.Options {
 	}
 }
 
-// runServer lets SIGTERM and an interrupt stop the server, and SIGHUP reload it. After the first stop signal the defaults are restored: a second one kills.
+// runServer runs a server until a signal ends the command; SIGHUP reloads it.
 func (e *env) runServer(s *server.Server) error {
-	ctx, stop := signal.NotifyContext(e.ctx, syscall.SIGTERM)
-	defer stop()
-	context.AfterFunc(ctx, stop)
+	ctx, end := context.WithCancel(e.ctx)
+	defer end()
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	defer signal.Stop(hangup)
