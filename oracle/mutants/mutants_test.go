@@ -1,11 +1,11 @@
 package mutants
 
 import (
-	"encoding/json"
+	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -178,7 +178,7 @@ var planted = []mutant{
 		`return !slices.ContainsFunc(coarse, func(e int64) bool { return !slices.Contains(fine, e) })`, `return len(coarse) <= len(fine)`,
 		"./gidp/profile", "TestVersionsOfAPartitionAreNested|TestNested"},
 	{"a projection with what is for sessions only (K4)", "gidp/interest/project.go",
-		`!fits(d.Class, d.From) || `, ``,
+		`!i.fits(d.Class, d.From, domain) || `, ``,
 		"./gidp/interest", "TestProject"},
 	{"the ledger is written after the answer (I13)", "internal/agent/commit.go",
 		`		if err := t.a.saveLedger(ctx, t.w, ledger, out.Ledger); err != nil {
@@ -252,19 +252,23 @@ var planted = []mutant{
 		"./gidp/providerhttp", "TestReplicaBehindItsFeed"},
 }
 
+// A mistake has the number of its place in planted, or behind these of its place in criteria.
+func numberOf(i int, criterion bool) int {
+	if criterion {
+		i += len(planted)
+	}
+	return i + 1
+}
+
 // TestEveryPlantedMistakeIsSeen runs each named test over the product with one mistake in it. A mistake that does not compile is no mistake, and a name that
 // runs no test sees none.
 func TestEveryPlantedMistakeIsSeen(t *testing.T) {
-	root, err := filepath.Abs(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range planted {
+	p := everything(t)
+	for i, m := range planted {
 		t.Run(m.name, func(t *testing.T) {
-			out, failed := m.try(t, root)
+			t.Parallel()
+			out, failed := p.try(t, &m, numberOf(i, false))
 			switch {
-			case strings.Contains(out, "[build failed]") || strings.Contains(out, "[setup failed]"):
-				t.Fatalf("the mistake does not compile:\n%s", out)
 			case !failed:
 				t.Fatalf("%s does not see it:\n%s", m.run, out)
 			case !strings.Contains(out, "--- FAIL: Test"):
@@ -274,37 +278,75 @@ func TestEveryPlantedMistakeIsSeen(t *testing.T) {
 	}
 }
 
+// Without a mistake every named test passes: what fails above fails of the mistake, and not of how it is planted.
+func TestNothingFailsWithoutAMistake(t *testing.T) {
+	p := everything(t)
+	tests := map[string][]string{"./gidp/gidpcheck": {"^TestCriteria$"}}
+	for _, m := range planted {
+		tests[m.pkg] = append(tests[m.pkg], m.run)
+	}
+	for pkg, run := range tests {
+		t.Run(pkg, func(t *testing.T) {
+			t.Parallel()
+			m := mutant{pkg: pkg, run: strings.Join(run, "|")}
+			if out, failed := p.try(t, &m, 0); failed || !strings.Contains(out, "--- PASS: Test") {
+				t.Errorf("it fails:\n%s", out)
+			}
+		})
+	}
+}
+
+// everything is the product with all mistakes in it.
+func everything(t *testing.T) *planting {
+	t.Helper()
+	p, err := plantAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+var plantAll = sync.OnceValues(func() (*planting, error) {
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		return nil, err
+	}
+	if folder, err = os.MkdirTemp("", "sayso-mistakes-"); err != nil {
+		return nil, err
+	}
+	p := newPlanting(root, folder)
+	for i := range planted {
+		p.add(numberOf(i, false), &planted[i])
+	}
+	for i, c := range criteria {
+		p.add(numberOf(i, true), &mutant{file: c.file, old: c.old, new: c.new})
+	}
+	return p, p.write()
+})
+
+// folder is what plantAll writes to.
+var folder string
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if folder != "" {
+		os.RemoveAll(folder)
+	}
+	os.Exit(code)
+}
+
 // try runs the test of a mutant and reports whether it failed.
-func (m *mutant) try(t *testing.T, root string) (out string, failed bool) {
-	path := filepath.Join(root, filepath.FromSlash(m.file))
-	text, err := os.ReadFile(path)
-	if err != nil {
+func (p *planting) try(t *testing.T, m *mutant, number int) (out string, failed bool) {
+	t.Helper()
+	binary, err := p.build(m.pkg)
+	if err = errors.Join(p.unplaced[number], err); err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(string(text), m.old); n != 1 {
-		t.Fatalf("what it replaces stands in %s %d times", m.file, n)
+	var flags []string
+	if drawsAtRandom(t, filepath.Join(p.root, m.pkg)) {
+		flags = append(flags, "-rapid.nofailfile") // what a planted mistake finds is no case to keep
 	}
-	dir := t.TempDir()
-	changed := filepath.Join(dir, "changed.go")
-	if err := os.WriteFile(changed, []byte(strings.Replace(string(text), m.old, m.new, 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {path: changed}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	list := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(list, overlay, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	args := []string{"test", "-vet=off", "-count=1", "-overlay", list, "-run", m.run, m.pkg}
-	if drawsAtRandom(t, filepath.Join(root, m.pkg)) {
-		args = append(args, "-rapid.nofailfile") // what a planted mistake finds is no case to keep
-	}
-	c := exec.Command("go", args...)
-	c.Dir = root
-	text, err = c.CombinedOutput()
-	return string(text), err != nil
+	return p.run(binary, m.pkg, m.run, number, flags...)
 }
 
 // drawsAtRandom reports whether a test of a package uses rapid, which then has its flags.
