@@ -46,14 +46,8 @@ func (f Form) Append(dst, data []byte) ([]byte, error) {
 func (f Form) Members(data []byte) ([]Member, error) {
 	s := newScanner(data, f)
 	defer s.release()
-	s.collect = true
-	out, err := s.document(s.spare[:0])
-	s.spare = out
-	if err != nil {
+	if err := s.parts('{', "an object"); err != nil {
 		return nil, err
-	}
-	if s.first != '{' {
-		return nil, &Error{Kind: KindType, Offset: 0, Detail: "an object is expected, " + valueWord(s.first) + " stands here"}
 	}
 	members := make([]Member, len(s.top))
 	names, from := string(s.names), 0
@@ -64,18 +58,26 @@ func (f Form) Members(data []byte) ([]Member, error) {
 	return members, nil
 }
 
-// Elements is the function [Elements] for this form.
-func (f Form) Elements(data []byte) ([]Raw, error) {
-	s := newScanner(data, f)
-	defer s.release()
+// parts checks a text whose root begins with a byte and leaves the root's members or elements in top.
+func (s *scanner) parts(first byte, wanted string) error {
 	s.collect = true
 	out, err := s.document(s.spare[:0])
 	s.spare = out
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if s.first != '[' {
-		return nil, &Error{Kind: KindType, Offset: 0, Detail: "an array is expected, " + valueWord(s.first) + " stands here"}
+	if s.first != first {
+		return &Error{Kind: KindType, Offset: 0, Detail: wanted + " is expected, " + valueWord(s.first) + " stands here"}
+	}
+	return nil
+}
+
+// Elements is the function [Elements] for this form.
+func (f Form) Elements(data []byte) ([]Raw, error) {
+	s := newScanner(data, f)
+	defer s.release()
+	if err := s.parts('[', "an array"); err != nil {
+		return nil, err
 	}
 	elements := make([]Raw, len(s.top))
 	for i, e := range s.top {

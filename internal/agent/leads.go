@@ -130,29 +130,22 @@ func (t *turn) decideOpen(ctx context.Context, granted bool) error {
 // leaveSessions closes what is open of an interest that leaves ACTIVE (S-63): a request that waits gets its terminal answer, then the close is sent, and the inbox
 // is settled. The interest's row is the changed one already, or is treated as such.
 func (a *Agent) leaveSessions(ctx context.Context, w durable.Writer, interestID string) error {
-	for after := ""; ; {
-		rows, err := w.Sessions(ctx, interestID, true, after, sessionPage)
+	return a.eachOpen(ctx, w, interestID, func(t *turn) error { return t.leave(ctx) })
+}
+
+// eachOpen takes a step in every session of an interest that is open.
+func (a *Agent) eachOpen(ctx context.Context, w durable.Writer, interestID string, step func(*turn) error) error {
+	return sessions(ctx, w, interestID, true, func(row durable.SessionRow) error {
+		t, err := a.turn(ctx, w, row.ID)
 		if err != nil {
 			return err
 		}
-		for _, row := range rows {
-			after = row.ID
-			t, err := a.turn(ctx, w, row.ID)
-			if err != nil {
-				return err
-			}
-			if err := t.leave(ctx); err != nil {
-				return err
-			}
-			if err := t.save(ctx); err != nil {
-				return err
-			}
-			a.watchers.notify(row.ID) // those who wait read the version, which says whether this was committed
+		if err := step(t); err != nil {
+			return err
 		}
-		if len(rows) < sessionPage {
-			return nil
-		}
-	}
+		a.watchers.notify(row.ID) // those who wait read the version, which says whether this was committed
+		return t.save(ctx)
+	})
 }
 
 func (t *turn) leave(ctx context.Context) error {

@@ -118,29 +118,12 @@ type continuedAudit struct {
 // a provider asks what the old version let appear, and ends.
 func (a *Agent) carryOver(ctx context.Context, w durable.Writer, old, h *vault.Holding, made durable.InterestRow, v *Continuation) error {
 	v.Changed = h.Changed(old)
-	for after := ""; ; {
-		rows, err := w.Sessions(ctx, old.ID(), true, after, sessionPage)
-		if err != nil {
-			return err
-		}
-		for _, row := range rows {
-			after = row.ID
-			t, err := a.turn(ctx, w, row.ID)
-			if err != nil {
-				return err
-			}
-			if err := t.carryOn(ctx, h, made, v.Changed); err != nil {
-				return err
-			}
-			if err := t.save(ctx); err != nil {
-				return err
-			}
-			a.watchers.notify(row.ID) // those who wait read the version, which says whether this was committed
-			v.Sessions++
-		}
-		if len(rows) < sessionPage {
-			break
-		}
+	err := a.eachOpen(ctx, w, old.ID(), func(t *turn) error {
+		v.Sessions++
+		return t.carryOn(ctx, h, made, v.Changed)
+	})
+	if err != nil {
+		return err
 	}
 	searches, err := w.Explorations(ctx, old.ID())
 	if err != nil {
