@@ -131,3 +131,45 @@ func TestCarryOnWaitsForItsOwnQuestion(t *testing.T) {
 		t.Errorf("it is %s", st.Phase)
 	}
 }
+
+// A value that was promised on a condition, by a version that wanted no person to decide, is declined once it is met under one that does.
+func TestAConditionIsMetUnderThePolicyInForce(t *testing.T) {
+	for name, c := range map[string]struct {
+		edit func(*gidp.View)
+		want wire.Grant
+	}{
+		"as before":         {func(*gidp.View) {}, wire.Granted},
+		"a level that asks": {func(v *gidp.View) { v.Authority[gidp.Disclose] = gidp.Approval }, wire.Refused},
+		"a class that asks": {func(v *gidp.View) {
+			a := v.Attributes["k"]
+			a.Class.Gate = gidp.NeedsPrincipalOK
+			v.Attributes["k"] = a
+		}, wire.Refused},
+		"a level that is not": {func(v *gidp.View) { v.Authority[gidp.Disclose] = gidp.No }, wire.Refused},
+	} {
+		for _, provisional := range []wire.Grant{wire.GrantedIfVerified, wire.GrantedIfReciprocal} {
+			env, st := stood(Responder, Proposition{Side: Theirs, Key: "other"})
+			key := gidp.Attribute{Held: true, Class: gidp.Class{Surface: gidp.InSession}, Reciprocal: provisional == wire.GrantedIfReciprocal}
+			if !key.Reciprocal {
+				key.Verify = []string{"mandate"}
+			}
+			env.View.Attributes = map[string]gidp.Attribute{"k": key}
+			c.edit(&env.View)
+			slot := Slot{Kind: SlotDisclosure, ID: "r-9", Attribute: "k", Surface: "session", Deadline: st.EndsAt, Life: 1000, Phase: Probing}
+			st.Recv, st.Sent = slot, slot
+			st.Recv.Provisional, st.Sent.ID, st.Sent.Provisional = provisional, "r-1", ""
+			var event Event = Show{References: []string{"mandate"}}
+			if key.Reciprocal {
+				event = Receive{Object: &wire.DisclosureResponse{Head: wire.Head{SessionID: "s", ExpiresAt: at(st.EndsAt)}, RequestRef: "r-1", Attribute: "k", Status: wire.Granted, Value: jcs.Raw("1")}}
+			}
+			next, sent, _, err := Step(env, st, event)
+			if err != nil || len(sent) != 1 || next.Recv.Kind != SlotEmpty {
+				t.Fatalf("%s, %s: %d sent, %+v, %v", name, provisional, len(sent), next.Recv, err)
+			}
+			o, is := sent[0].Object.(*wire.DisclosureResponse)
+			if !is || o.Status != c.want || (sent[0].Release != "") != (c.want == wire.Granted) {
+				t.Errorf("%s, %s: %+v, releases %q", name, provisional, o, sent[0].Release)
+			}
+		}
+	}
+}

@@ -255,7 +255,14 @@ func (r *run) show(e Show) *Refusal {
 	}
 	r.st.Shown = set(slices.Concat(r.st.Shown, e.References))
 	if s := r.st.Recv; s.Kind == SlotDisclosure && s.Provisional == wire.GrantedIfVerified && r.judgeDisclosure(s, true).status.Terminal() {
-		r.settle(true, true, nil)
+		r.met(s)
 	}
 	return nil
+}
+
+// met answers a disclosure whose condition is met. No person has decided on it: where the version of the interest that is in force by now wants one to, it is declined, since a
+// second provisional answer does not exist.
+func (r *run) met(s Slot) {
+	pending := r.judgeDisclosure(s, false).status == wire.Pending
+	r.settle(!pending, !pending, nil)
 }

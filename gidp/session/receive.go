@@ -305,7 +305,7 @@ func (r *run) receiveDisclosure(o *wire.DisclosureResponse) *Refusal {
 		r.note(Effect{Kind: EffectValue, Ref: o.RequestRef, Key: o.Attribute, Value: o.Value, Row: "S-23"})
 	}
 	if s := r.st.Recv; s.Kind == SlotDisclosure && s.Attribute == o.Attribute && s.Provisional == wire.GrantedIfReciprocal && r.reciprocated(s.Attribute) {
-		r.settle(true, true, nil)
+		r.met(s)
 	}
 	return nil
 }
