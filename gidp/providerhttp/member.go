@@ -2,6 +2,8 @@ package providerhttp
 
 import (
 	"context"
+	"net/http"
+	"time"
 
 	"sayso/gidp/attestation"
 	"sayso/gidp/provider"
@@ -55,9 +57,13 @@ func (s *Service) member(x *exchange, key string) bool {
 	if err != nil || read.Property != "member:"+s.o.TrustDomain {
 		return false
 	}
+	now := x.now
+	if x.r.Method == http.MethodDelete && !now.Before(read.Expires) { // a member no more may still take back what it published
+		now = read.Expires.Add(-time.Second)
+	}
 	for _, issuer := range s.o.MemberIssuers {
 		if jwk.Thumbprint(issuer) == read.Issuer {
-			_, err := attestation.Verify(shown[0], issuer, attestation.Binding{Provider: s.o.Origin, Key: key}, x.now)
+			_, err := attestation.Verify(shown[0], issuer, attestation.Binding{Provider: s.o.Origin, Key: key}, now)
 			return err == nil
 		}
 	}

@@ -108,6 +108,14 @@ func TestClientShowsAMembership(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// What it published it may take back when its membership has ended, and do nothing else.
+	clock.step(15 * 24 * time.Hour)
+	if _, _, err := p.client.Update(ctx, p.origin, key, ref, made); err == nil {
+		t.Error("a member no more updates")
+	}
+	if _, err := p.client.Withdraw(t.Context(), p.origin, key, ref); err == nil {
+		t.Error("withdrawn without a membership")
+	}
 	if _, err := p.client.Withdraw(ctx, p.origin, key, ref); err != nil {
 		t.Error(err)
 	}

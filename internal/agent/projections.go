@@ -439,7 +439,7 @@ func (a *Agent) withdraw(ctx context.Context, row durable.ProjectionRow, b proje
 		if pub, err = a.publication(ctx, b); err == nil {
 			given, _, err = a.Providers.Publish(ctx, b.Provider, key, pub)
 		}
-		if permanent(err) { // never taken, or gone
+		if permanent(err) && !forMembers(err) { // never taken, or gone
 			given, err = "", nil
 		}
 	}
@@ -506,6 +506,12 @@ func (a *Agent) afterCall(ctx context.Context, ref string, failed error, done fu
 func permanent(err error) bool {
 	var r *providerhttp.Refusal
 	return errors.As(err, &r) && !r.Temporary()
+}
+
+// forMembers reports that a provider knows the caller for no member: that says nothing of what it took when the membership held.
+func forMembers(err error) bool {
+	var r *providerhttp.Refusal
+	return errors.As(err, &r) && r.Code == providerhttp.CodeMembers
 }
 
 // problem is a code of a closed list: nothing that a provider wrote is repeated.
