@@ -128,8 +128,8 @@ func leftOf(r gidp.Row) float64 {
 	return max(r.Limit-r.Spent(), 0)
 }
 
-// openRows opens the ledger rows of an interest, or carries them over from the version before (L-1, L-6): a value that stayed keeps its row, another value or domain
-// begins anew with what is left. A limit follows the new version down; up goes only Budget, as an act of its own.
+// openRows opens the ledger rows of an interest, or carries them over from the version before (L-1, L-6): a value that stayed under a budget keeps its row, another value or
+// domain begins anew with what is left. A limit follows the new version down; up goes only Budget, as an act of its own.
 func (a *Agent) openRows(ctx context.Context, w durable.Writer, h, old *vault.Holding) error {
 	led, err := a.ledger(ctx, w, h)
 	if err != nil {
@@ -153,7 +153,7 @@ func (a *Agent) openRows(ctx context.Context, w durable.Writer, h, old *vault.Ho
 				return refuse(app.KindInvalid, "budget", "the domain or the bits of a budget are not usable", "give min, max, a step, and bits")
 			}
 		default:
-			if row.Domain != budget.Domain || old == nil || !h.Same(old, key) {
+			if row.Domain != budget.Domain || old == nil || !charged(old, key) || !h.Same(old, key) {
 				row = row.Changed()
 				row, err = moved(row, budget.Domain)
 				if err != nil {
@@ -165,6 +165,12 @@ func (a *Agent) openRows(ctx context.Context, w durable.Writer, h, old *vault.Ho
 		after[at] = row
 	}
 	return a.saveLedger(ctx, w, led, after)
+}
+
+// charged reports whether a version had a budget for a key: the row of another one may be about an earlier value.
+func charged(h *vault.Holding, key string) bool {
+	_, _, had := h.Row(key)
+	return had
 }
 
 // moved gives a changed row another domain; what was told stays told.

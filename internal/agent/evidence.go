@@ -183,20 +183,32 @@ func (t *turn) credited(ctx context.Context, credentials []string) error {
 
 // levels answers a request for evidence: which levels the mandate of this side evidences, the mandate with no more names than were disclosed, and what else was shown.
 func (t *turn) levels(asked []string) besideForm {
-	f := besideForm{Levels: map[string]string{}}
-	authority := t.holding.Authority()
+	f := besideForm{Levels: map[string]string{}, Credentials: append(t.mandate(), t.shownTexts()...)}
+	shown := t.mandateLevels()
 	for _, name := range asked {
 		l, ok := gidp.ParseLevel(name)
 		if !ok {
 			continue
 		}
 		f.Levels[name] = "unevidenced"
-		if t.body.Mandate != "" && authority.At(l) == gidp.Yes {
+		if slices.Contains(shown, l) {
 			f.Levels[name] = "evidenced"
 		}
 	}
-	f.Credentials = append(t.mandate(), t.shownTexts()...)
 	return f
+}
+
+// mandateLevels are the levels that the mandate of this side states, which may be that of an earlier version of the interest, as a reader of it finds them.
+func (t *turn) mandateLevels() []gidp.Level {
+	key, err := t.ownKey()
+	if err != nil {
+		return nil
+	}
+	v, err := mandate.Verify(t.body.Mandate, mandate.Expect{Audience: mandate.Audience(t.body.State.ID), SessionKey: key.Kid(), Now: t.now, MaxExpires: time.Unix(t.body.State.EndsAt, 0)})
+	if err != nil {
+		return nil
+	}
+	return v.Levels
 }
 
 // mandate is the mandate of this side with the names that were disclosed, as a list; nil when there is none.

@@ -23,7 +23,7 @@ var _ gidpa2a.Host = (*Agent)(nil)
 const (
 	maxOpenAtRef  = 64
 	maxOpenOfPeer = 8
-	maxOpen       = 1000 // of which one network holds a quarter
+	maxOpen       = 1000 // of which one network holds a quarter, as of those at one reference
 	maxObjects    = 256
 	maxBytes      = 1 << 20
 	limitRetry    = 30 * time.Second
@@ -63,7 +63,7 @@ func (a *Agent) Receive(ctx context.Context, m gidpa2a.Message) (gidpa2a.Task, e
 		m.ReceivedAt = a.Now()
 	}
 	if m.Task == "" {
-		if err := a.countNetworks(ctx, a.networkDigest(m.Remote)); err != nil {
+		if err := a.countNetworks(ctx, a.origin(m)); err != nil {
 			return gidpa2a.Task{}, operational(err)
 		}
 	}

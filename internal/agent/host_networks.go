@@ -9,13 +9,16 @@ import (
 	"sayso/internal/agent/durable"
 )
 
-// One network may hold a share of the open sessions, so that it cannot keep the others out until its own end. Networks are told apart by a keyed digest, which an
+// One network may hold a share of the open sessions, of all and of those at one reference, so that it cannot keep the others out until its own end. Networks are told apart by a keyed digest, which an
 // open session has in its sealed body and a closed one no longer: no address is kept. The count is of this process. It is made anew from the store when the first
 // open of a process comes, from time to time after that, and before anybody is refused on old numbers; so neither a restart nor another process on the store
 // gives a network a second share for long.
 
-// maxOpenOfNetwork is the share of one network, a /24 or a /48 of IPv6. The own machine has none.
-const maxOpenOfNetwork = maxOpen / 4
+// The shares of one network, a /24 or a /48 of IPv6. The own machine has none.
+const (
+	maxOpenOfNetwork      = maxOpen / 4
+	maxOpenOfNetworkAtRef = maxOpenAtRef / 4
+)
 
 const (
 	networksEvery = 30 * time.Second // how old a count may be
@@ -26,29 +29,40 @@ const (
 type networks struct {
 	mu    sync.Mutex
 	at    time.Time           // guarded by mu; when the store was last counted; zero: never
-	of    map[string]string   // guarded by mu; digest of the network by session; "" of one that came over the own machine
-	open  map[string]int      // guarded by mu; sessions by digest
+	of    map[string]origin   // guarded by mu; by session
+	open  map[origin]int      // guarded by mu; sessions of a network at each reference, and at all of them under ""
 	begun map[string]struct{} // guarded by mu; sessions whose open has not committed yet
 }
 
-func (n *networks) stale(digest string, now time.Time) bool {
+// origin is where a session came from and to.
+type origin struct {
+	network string // digest; "" over the own machine, which is not counted
+	ref     string // agent_ref
+}
+
+func (n *networks) stale(at origin, now time.Time) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	age := now.Sub(n.at)
-	return n.at.IsZero() || age < 0 || age >= networksEvery || n.open[digest] >= maxOpenOfNetwork && age >= networksAgain
+	return n.at.IsZero() || age < 0 || age >= networksEvery || n.full(at) && age >= networksAgain
+}
+
+// full reports whether a network has one of its shares. The caller holds mu.
+func (n *networks) full(at origin) bool {
+	return n.open[origin{network: at.network}] >= maxOpenOfNetwork || n.open[at] >= maxOpenOfNetworkAtRef
 }
 
 // enter counts a session that is about to open. Doing it again changes nothing. ok is false when the network has its share.
-func (n *networks) enter(id, digest string) (ok bool) {
+func (n *networks) enter(id string, at origin) (ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if _, counted := n.of[id]; counted {
 		return true
 	}
-	if n.open[digest] >= maxOpenOfNetwork {
+	if n.full(at) {
 		return false
 	}
-	n.add(id, digest)
+	n.add(id, at)
 	if n.begun == nil {
 		n.begun = map[string]struct{}{}
 	}
@@ -57,25 +71,28 @@ func (n *networks) enter(id, digest string) (ok bool) {
 }
 
 // add counts a session. The caller holds mu.
-func (n *networks) add(id, digest string) {
+func (n *networks) add(id string, at origin) {
 	if n.of == nil {
-		n.of, n.open = map[string]string{}, map[string]int{}
+		n.of, n.open = map[string]origin{}, map[origin]int{}
 	}
-	n.of[id] = digest
-	if digest != "" {
-		n.open[digest]++
+	n.of[id] = at
+	if at.network != "" {
+		n.open[at]++
+		n.open[origin{network: at.network}]++
 	}
 }
 
 // remove forgets a session. The caller holds mu.
 func (n *networks) remove(id string) {
-	digest, counted := n.of[id]
+	at, counted := n.of[id]
 	if !counted {
 		return
 	}
 	delete(n.of, id)
-	if n.open[digest]--; n.open[digest] <= 0 {
-		delete(n.open, digest)
+	for _, at := range []origin{at, {network: at.network}} {
+		if n.open[at]--; n.open[at] <= 0 {
+			delete(n.open, at)
+		}
 	}
 }
 
@@ -108,9 +125,9 @@ func (a *Agent) networkDigest(remote string) string {
 }
 
 // countNetworks compares the count with the store when it is too old to admit a network by. A body is opened once in a process.
-func (a *Agent) countNetworks(ctx context.Context, digest string) error {
+func (a *Agent) countNetworks(ctx context.Context, at origin) error {
 	n, now := &a.networks, a.Now()
-	if digest == "" || !n.stale(digest, now) {
+	if at.network == "" || !n.stale(at, now) {
 		return nil
 	}
 	var open []durable.SessionRow
@@ -126,7 +143,7 @@ func (a *Agent) countNetworks(ctx context.Context, digest string) error {
 	if err != nil {
 		return err
 	}
-	found := map[string]string{}
+	found := map[string]origin{}
 	for _, row := range open {
 		n.mu.Lock()
 		known, counted := n.of[row.ID]
@@ -134,7 +151,7 @@ func (a *Agent) countNetworks(ctx context.Context, digest string) error {
 		if !counted {
 			var body sessionBody
 			if a.unseal(sessionPlace(row.ID), row.Body, &body) == nil { // one that is damaged is no reason to answer nobody
-				known = body.Network
+				known = origin{body.Network, row.Ref}
 			}
 		}
 		found[row.ID] = known
@@ -145,17 +162,19 @@ func (a *Agent) countNetworks(ctx context.Context, digest string) error {
 		found[id] = n.of[id]
 	}
 	n.at, n.of, n.open = now, nil, nil
-	for id, digest := range found {
-		n.add(id, digest)
+	for id, at := range found {
+		n.add(id, at)
 	}
 	return nil
 }
 
 // admitNetwork refuses an open of a network that has its share, before the interest is looked at and alike for every reference.
 func (a *Agent) admitNetwork(id string, m gidpa2a.Message) error {
-	digest := a.networkDigest(m.Remote)
-	if digest == "" || a.networks.enter(id, digest) {
+	at := a.origin(m)
+	if at.network == "" || a.networks.enter(id, at) {
 		return nil
 	}
 	return limited()
 }
+
+func (a *Agent) origin(m gidpa2a.Message) origin { return origin{a.networkDigest(m.Remote), m.Ref} }

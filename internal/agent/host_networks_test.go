@@ -104,6 +104,28 @@ func TestANetworkHoldsAShareOfTheSessions(t *testing.T) {
 	}
 }
 
+// What one network opens at a reference leaves room there for others, after a restart too, whatever keys it makes.
+func TestANetworkHoldsAShareOfAReference(t *testing.T) {
+	w := newWorld(t)
+	for i := range maxOpenOfNetworkAtRef {
+		if _, task, err := w.from(w.ref, crowded, fmt.Sprint("s-", i)); err != nil || task.Closed {
+			t.Fatalf("%d: %+v %v", i, task, err)
+		}
+	}
+	for range 2 {
+		if _, _, err := w.from(w.ref, crowded, "s-more"); code(err) != gidpa2a.Limited {
+			t.Errorf("one more: %v", err)
+		}
+		w.seller.restart()
+	}
+	if _, task, err := w.from(w.ref, calm, "s-calm"); err != nil || task.Closed {
+		t.Errorf("another network: %+v %v", task, err)
+	}
+	if _, task, err := w.from(strings.Repeat("0", 32), crowded, "s-elsewhere"); err != nil || !task.Closed {
+		t.Errorf("another reference: %+v %v", task, err)
+	}
+}
+
 // A session counts from its open to its close; an open that is not accepted, or not committed, counts for nobody.
 func TestANetworkHoldsWhatIsOpen(t *testing.T) {
 	w := newWorld(t)

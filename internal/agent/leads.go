@@ -130,13 +130,35 @@ func (t *turn) decideOpen(ctx context.Context, granted bool) error {
 // leaveSessions closes what is open of an interest that leaves ACTIVE (S-63): a request that waits gets its terminal answer, then the close is sent, and the inbox
 // is settled. The interest's row is the changed one already, or is treated as such.
 func (a *Agent) leaveSessions(ctx context.Context, w durable.Writer, interestID string) error {
-	return a.eachOpen(ctx, w, interestID, func(t *turn) error { return t.leave(ctx) })
+	return a.eachOpen(ctx, w, interestID, func(t *turn) error { return t.leave(ctx) }, func(row durable.SessionRow) error { return a.shut(ctx, w, row) })
 }
 
-// eachOpen takes a step in every session of an interest that is open.
-func (a *Agent) eachOpen(ctx context.Context, w durable.Writer, interestID string, step func(*turn) error) error {
+// shut closes a session that does not open: a damaged one does not keep an interest from ending. Its peer is told nothing, since nothing is known of what to tell.
+func (a *Agent) shut(ctx context.Context, w durable.Writer, row durable.SessionRow) error {
+	a.Log.Error("gidp: a session whose interest ends does not open, and is closed without a word to its peer", "session", row.ID)
+	row.Phase, row.Closed, row.ForgetAt = string(session.Closed), true, later(row.EndsAt.Add(dedupeGrace), a.Now().UTC().Add(keepClosed))
+	if err := w.PutSession(ctx, row); err != nil {
+		return inside("close a session", err)
+	}
+	waiting, err := w.Entries(ctx, row.ID, true)
+	if err != nil {
+		return inside("read the inbox", err)
+	}
+	for _, entry := range waiting {
+		if err := w.Decide(ctx, entry.ID, durable.Settled, a.Now()); err != nil {
+			return inside("settle the inbox", err)
+		}
+	}
+	return w.Schedule(ctx, durable.WorkSession, row.ID, time.Time{})
+}
+
+// eachOpen takes a step in every session of an interest that is open. What does not open goes to damaged, or is an error where that is nil.
+func (a *Agent) eachOpen(ctx context.Context, w durable.Writer, interestID string, step func(*turn) error, damaged func(durable.SessionRow) error) error {
 	return sessions(ctx, w, interestID, true, func(row durable.SessionRow) error {
 		t, err := a.turn(ctx, w, row.ID)
+		if damaged != nil && errors.Is(err, vault.ErrSeal) {
+			return damaged(row)
+		}
 		if err != nil {
 			return err
 		}

@@ -153,6 +153,30 @@ func TestAMembershipIsShownInsideItsDomain(t *testing.T) {
 	}
 }
 
+// A publication whose answer was lost may stand at a provider that no longer takes the membership: it is not given up before it is withdrawn.
+func TestALostPublicationOutlivesItsMembership(t *testing.T) {
+	o, p, id, _ := guildOffice(t)
+	members := &providerhttp.Refusal{Status: 403, Code: providerhttp.CodeMembers}
+	p.lost, p.fail = true, []error{context.DeadlineExceeded}
+	if _, err := o.Activate(t.Context(), id, insideAt); err != nil {
+		t.Fatal(err)
+	}
+	_ = o.work(durable.WorkProjection)
+	if _, err := o.Suspend(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	p.lost, p.fail = false, []error{members}
+	stands := func() bool { return len(p.order) == 1 && !p.kept[p.order[0]].withdrawn }
+	for _, left := range []bool{true, false} {
+		_ = o.work(durable.WorkProjection)
+		v, err := o.Interest(t.Context(), id)
+		if err != nil || len(v.Projections) != 1 || stands() != left || (v.Projections[0].State != string(durable.Withdrawn)) != left {
+			t.Errorf("%t: %+v %v", left, v.Projections, err)
+		}
+		o.clock.move(time.Hour)
+	}
+}
+
 // The check warns of a property that nobody is believed about, and of no other.
 func TestOutlookKnowsWhoIsBelieved(t *testing.T) {
 	o := newOffice(t)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"sayso/gidp/session"
 	"sayso/internal/agent/durable"
+	"sayso/internal/vault"
 	"sayso/jcs"
 )
 
@@ -38,7 +38,7 @@ func partPlace(id string, part int) string {
 	return "part/" + id + "/" + strconv.Itoa(part)
 }
 
-var errParts = errors.New("the parts of a session are not those that its row names: restore the database from a backup")
+var errParts = fmt.Errorf("the parts of a session are not those that its row names: %w", vault.ErrSeal)
 
 // sessionBody opens a session with all its parts.
 func (a *Agent) sessionBody(ctx context.Context, r durable.Reader, row durable.SessionRow) (body sessionBody, err error) {

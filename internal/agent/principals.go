@@ -62,7 +62,7 @@ func (a *Agent) interestsOf(ctx context.Context, r durable.Reader, principals []
 			}
 		}
 		if !known {
-			return nil, refuse(app.KindNotFound, "unknown_principal", "no interest here has this principal_ref", "sayso interest list names the principals")
+			return nil, refuse(app.KindNotFound, "unknown_principal", "no interest here has this principal_ref", "list the principals: sayso interest list")
 		}
 	}
 	return out, nil

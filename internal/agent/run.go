@@ -11,14 +11,16 @@ import (
 )
 
 const (
-	workers    = 4
-	pollEvery  = 250 * time.Millisecond
-	workLimit  = 90 * time.Second // of one handler
-	lease      = 2 * time.Minute  // longer than workLimit, so that no other process takes what is still being done
-	forgetWait = time.Hour
-	forgetMost = 1000
-	minBackoff = time.Second
-	maxBackoff = time.Minute
+	workers   = 4
+	pollEvery = 250 * time.Millisecond
+	workLimit = 90 * time.Second // of one handler
+	lease     = 2 * time.Minute  // longer than workLimit, so that no other process takes what is still being done
+
+	releaseLimit = 2 * time.Second // of giving back what the end of the loop cut short
+	forgetWait   = time.Hour
+	forgetMost   = 1000
+	minBackoff   = time.Second
+	maxBackoff   = time.Minute
 
 	maxFailures = 4096 // that are counted at once
 
@@ -169,7 +171,11 @@ func (l *loop) once(ctx context.Context, w durable.Work) bool {
 	}
 	failures := l.failures[key]
 	l.mu.Unlock()
-	if err == nil || ctx.Err() != nil {
+	if err == nil {
+		return l.ended(ctx, key)
+	}
+	if ctx.Err() != nil {
+		l.release(ctx, w)
 		return l.ended(ctx, key)
 	}
 	a.Log.Warn("gidp: work failed and is tried again", "kind", string(w.Kind), "cause", err)
@@ -178,6 +184,16 @@ func (l *loop) once(ctx context.Context, w durable.Work) bool {
 		l.complain(ctx, err) // the lease ends
 	}
 	return l.ended(ctx, key)
+}
+
+// release gives back work that the end of the loop cut short, so that who comes next does not wait for the lease.
+func (l *loop) release(ctx context.Context, w durable.Work) {
+	a := l.agent
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseLimit)
+	defer cancel()
+	if err := a.Store.Update(ctx, func(tx durable.Writer) error { return tx.Schedule(ctx, w.Kind, w.ID, a.Now()) }); err != nil {
+		a.Log.Warn("gidp: work that was cut short waits for its lease", "kind", string(w.Kind), "cause", err)
+	}
 }
 
 // ended reports whether the loop goes on; a job of a loop that ends is over.

@@ -97,7 +97,7 @@ func successor(old *vault.Holding, was string, own *interest.Interest, how inter
 	case how != interest.Continue:
 		return nil
 	case was != string(interest.Active):
-		return refuse(app.KindRefused, "not_active", "only an active interest has sessions that could go on", "supersede it without --continue")
+		return refuse(app.KindRefused, "not_active", "only an active interest has sessions that could go on", "look at its state: sayso interest list")
 	case own.Continues(old.Document()) != nil:
 		return refuse(app.KindRefused, "another_interest", interest.ErrOther.Error(), "supersede it without --continue: its sessions are closed then")
 	}
@@ -121,7 +121,7 @@ func (a *Agent) carryOver(ctx context.Context, w durable.Writer, old, h *vault.H
 	err := a.eachOpen(ctx, w, old.ID(), func(t *turn) error {
 		v.Sessions++
 		return t.carryOn(ctx, h, made, v.Changed)
-	})
+	}, nil)
 	if err != nil {
 		return err
 	}

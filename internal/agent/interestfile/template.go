@@ -244,7 +244,8 @@ func explainFor(c gidp.Class, coarse bool) string {
 
 func (w *writer) policy() {
 	w.line("# Who may have what. A class is SURFACE or SURFACE/GATE. A key without a line is evaluation_only.")
-	w.line("# One class for everybody, or one for each kind of counterparty: KEY: {verified_agent: session/consent, unknown_agent: evaluation_only}")
+	w.line("# One class for everybody, or one for each kind of counterparty: KEY: {member:DOMAIN: session}. Whom no entry fits gets evaluation_only;")
+	w.line("# who shows a membership alone is an unknown_agent too, and the most cautious entry that fits counts.")
 	for _, c := range []string{"public", "discovery", "network", "session", "session/consent", "session/principal_approval", "evaluation_only", "never"} {
 		class, err := gidp.ParseClass(c)
 		if err == nil {
