@@ -174,7 +174,7 @@ func bindingOf(b Binding, iat int64, credential string) []byte {
 	return append(jcs.AppendString(append(out, `,"sd_hash":`...), jwk.EncodeBase64URL(sum[:])), '}')
 }
 
-// Present binds an attestation as it was issued to one session. It is done once for each attestation: a second session would be linked to the first. Errors are
+// Present binds an attestation as it was issued to one session, or to one provider. It is done once for each attestation: a second use would be linked to the first. Errors are
 // *Error: those of [Read], [CodeKey] when holder is not the key of cnf, [CodeBinding] when the binding is incomplete.
 func Present(credential string, holder *jwk.PrivateKey, to Binding, now time.Time) (string, error) {
 	c, refused := read(credential)
@@ -222,7 +222,7 @@ func CheckIssued(text string, issuer ed25519.PublicKey, now time.Time) (Claims, 
 	return c.claims, nil
 }
 
-// Verify checks an attestation that was shown in a session against the key of an issuer that is believed. want says where it has to be shown. Errors are *Error.
+// Verify checks an attestation that was shown in a session, or to a provider, against the key of an issuer that is believed. want says where it has to be shown. Errors are *Error.
 func Verify(text string, issuer ed25519.PublicKey, want Binding, now time.Time) (Claims, error) {
 	c, refused := read(text)
 	if refused == nil {

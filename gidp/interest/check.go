@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"sayso/gidp"
 	"sayso/gidp/wire"
@@ -124,6 +125,10 @@ func (c *checker) policy() {
 			class := entry[property]
 			if err := gidp.CheckProperty(property); err != nil {
 				c.fail("GI-CLASS", place, "A property of a counterparty is not known.", "Use unknown_agent, verified_agent, member:DOMAIN or attested:CLASS.")
+			}
+			if stranger, ok := entry["unknown_agent"]; ok && (strings.HasPrefix(property, "member:") || strings.HasPrefix(property, "attested:")) && stranger.MoreProtective(class) {
+				c.warn("GI-CLASS", place, "The entry for "+property+" does not fit a peer that shows this alone: it is an unknown_agent too, and the more protective class wins.",
+					"Leave unknown_agent out, since whom no entry fits gets evaluation_only, or believe somebody about verified_agent as well.")
 			}
 			if c.p.Identifying(key) && class.Surface > gidp.InSession {
 				c.fail("GI-IDENTITY", place, "An identity is more exposed than session.", "Use session, with a gate if you like, evaluation_only or never.")

@@ -80,10 +80,13 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 			i.Attributes["dive"] = jcs.Raw(`3`)
 			i.Budgets["dive"] = Budget{2, gidp.Domain{Min: 0, Max: 63, Step: 1}}
 		}},
-		"budget without end":         {"GI-BUDGET", report.Fail, func(i *Interest) { i.Budgets["depth"] = Budget{-1, gidp.Domain{Min: 0, Max: 31, Step: 1}} }},
-		"too large a domain":         {"GI-BUDGET", report.Fail, func(i *Interest) { i.Budgets["depth"] = Budget{1, gidp.Domain{Min: 0, Max: 1 << 40, Step: 1}} }},
-		"empty entry":                {"GI-CLASS", report.Fail, func(i *Interest) { i.Policy.Entries["note"] = gidp.Entry{} }},
-		"unknown property":           {"GI-CLASS", report.Fail, func(i *Interest) { i.Policy.Entries["note"] = gidp.Entry{"friend": gidp.Never} }},
+		"budget without end": {"GI-BUDGET", report.Fail, func(i *Interest) { i.Budgets["depth"] = Budget{-1, gidp.Domain{Min: 0, Max: 31, Step: 1}} }},
+		"too large a domain": {"GI-BUDGET", report.Fail, func(i *Interest) { i.Budgets["depth"] = Budget{1, gidp.Domain{Min: 0, Max: 1 << 40, Step: 1}} }},
+		"empty entry":        {"GI-CLASS", report.Fail, func(i *Interest) { i.Policy.Entries["note"] = gidp.Entry{} }},
+		"unknown property":   {"GI-CLASS", report.Fail, func(i *Interest) { i.Policy.Entries["note"] = gidp.Entry{"friend": gidp.Never} }},
+		"member who is unknown too": {"GI-CLASS", report.Warning, func(i *Interest) {
+			i.Policy.Entries["note"] = gidp.Entry{"member:x": {Surface: gidp.InSession}, "unknown_agent": gidp.Never}
+		}},
 		"no identity entry":          {"GI-IDENTITY", report.Fail, func(i *Interest) { delete(i.Policy.Entries, gidp.PrincipalIdentity) }},
 		"exposed identity":           {"GI-IDENTITY", report.Fail, func(i *Interest) { i.Policy.Entries[gidp.PrincipalIdentity] = gidp.Entry{"": {Surface: gidp.Network}} }},
 		"exposed identifying key":    {"GI-IDENTITY", report.Fail, func(i *Interest) { i.Policy.Entries["name"] = gidp.Entry{"": {Surface: gidp.Discovery}} }},

@@ -49,7 +49,8 @@ func newInterestActivate(e *env) *cobra.Command {
 				for _, warning := range made.Warnings {
 					e.note("warning: %s", warning)
 				}
-				if slices.ContainsFunc(made.Projections, refusedProjection) {
+				if n := slices.IndexFunc(made.Projections, refusedProjection); n >= 0 {
+					e.nextAt(made.Projections[n].Provider, made.Projections[n].Problem)
 					return answered(exitRefused)
 				}
 				if i.beside == nil {
@@ -81,7 +82,7 @@ func writeActivation(w io.Writer, made *agent.Activation) error {
 	var t table
 	for _, v := range made.Projections {
 		if refusedProjection(v) {
-			p.line("%s does not take its projection: %s", v.Provider, strings.ReplaceAll(v.Problem, "_", " "))
+			p.line("%s does not take its projection: %s", v.Provider, providerProblem(v.Problem))
 		}
 		if v.State != string(durable.Withdrawn) && v.State != string(durable.Withdrawing) {
 			t.add(v.Endpoint, projectionText(&v))

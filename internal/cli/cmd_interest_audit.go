@@ -89,7 +89,7 @@ func writeTrail(w io.Writer, list []agent.AuditView, several bool) error {
 			lineage, t = v.Lineage, table{}
 			p.line("%s", strings.TrimSpace(lineage+"  "+whose(several, v.Principal)))
 		}
-		t.add(fmt.Sprint(v.Sequence), stamp(v.At), strings.ReplaceAll(v.Kind, "_", " "), v.Derived, bodyText(v.Body))
+		t.add(fmt.Sprint(v.Sequence), stamp(v.At), spaced(v.Kind), v.Derived, bodyText(v.Body))
 	}
 	p.table(&t, "")
 	return p.err

@@ -196,6 +196,9 @@ func exposureText(a *agent.Exposure) string {
 	switch a.Kind {
 	case "open":
 		text = "the value itself, on request"
+		if strings.HasPrefix(a.Class[""], "network") {
+			text = "the value itself, to members who ask"
+		}
 	case "cells":
 		text = fmt.Sprintf("in which of %d cells it lies, %s", a.Cells, bitsText(*a.Bits))
 		if a.WorstBits != nil {

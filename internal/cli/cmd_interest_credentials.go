@@ -16,9 +16,9 @@ func init() { register("interest", newInterestCredentials) }
 
 const credentialProcedure = "An attestation says one thing about your agent: that it is a verified_agent, a member:DOMAIN, or attested:CLASS. Somebody else issues it, a trade association, say, and the other side of a session " +
 	"decides whether it believes that issuer. Each is shown in one session and used up by it, so that two sessions do not show that they are yours; the issuer alone could tell, if the other sides gave it what they saw.\n\n" +
-	"  sayso interest credentials request ID > request.json      you, for an issuer that knows you\n" +
-	"  sayso interest credentials issue request.json ...         the issuer\n" +
-	"  sayso interest credentials add ID batch.json              you, with what it gave you\n\n" +
+	"  sayso interest credentials request ID > request.json      you\n" +
+	"  sayso interest credentials issue request.json ...         an issuer\n" +
+	"  sayso interest credentials add ID batch.json              you again\n\n" +
 	"Your agent shows what was added for an interest in each session that it opens for it, so add only what those whom it turns to may know. In a session that somebody else opens it shows a property to those who have shown the same " +
 	"one; and it shows one to whoever wants to see it before it answers a request of yours. Without any left sessions go on without."
 

@@ -68,7 +68,7 @@ func (e *env) answerExpansion(i *interests, v *agent.ExpansionView, search *agen
 	}
 	over := search.State == "done" || search.State == "failed"
 	if search.Problem != "" {
-		e.note("the search at %s went no further: %s", search.Provider, strings.ReplaceAll(search.Problem, "_", " "))
+		e.note("the search at %s went no further: %s", search.Provider, providerProblem(search.Problem))
 	}
 	switch {
 	case over:
@@ -107,8 +107,6 @@ func (e *env) writeExpansion(w io.Writer, v *agent.ExpansionView, several bool) 
 	p.line("%s", indented(e.prose(v.Statement, 4), "  "))
 	return p.err
 }
-
-func spaced(code string) string { return strings.ReplaceAll(code, "_", " ") }
 
 func newInterestExpansions(e *env) *cobra.Command {
 	var refs *[]string

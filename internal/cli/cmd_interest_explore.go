@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -105,6 +104,7 @@ func (e *env) answerExploration(i *interests, v *agent.ExplorationView) error {
 		e.note("the server goes on; ask again with %s", e.command("interest sessions %s", v.Interest))
 	}
 	if v.State == "failed" || v.State == "searching" && v.Problem != "" {
+		e.nextAt(v.Provider, v.Problem)
 		return answered(exitUnavailable)
 	}
 	return nil
@@ -114,7 +114,7 @@ func writeExploration(w io.Writer, v *agent.ExplorationView, now time.Time) erro
 	p := &printer{w: w}
 	switch {
 	case v.State == "failed", v.Problem != "":
-		p.line("%s could not be asked: %s", v.Provider, strings.ReplaceAll(v.Problem, "_", " "))
+		p.line("%s could not be asked: %s", v.Provider, providerProblem(v.Problem))
 	case v.State == "searching":
 		p.line("%s has not answered yet", v.Provider)
 	case len(v.Sessions) == 0:

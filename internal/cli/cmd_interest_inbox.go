@@ -26,7 +26,7 @@ func newInterestInbox(e *env) *cobra.Command {
 		Long: "Inbox lists the decisions that your policy and your authority leave to you, the oldest first: what is asked, about which keys, and until when. Without a decision the answer is no when its time is over. " +
 			"With ENTRY it shows one of them whole: who asks and on what evidence, what for, what exactly would leave, private values included, and what stays secret either way.\n\n" +
 			"approve and decline decide. The same pages are at /inbox on the private listener of sayso interest serve. --all lists the decided ones, too. Exit 3 when there is no such entry." + principalHelp,
-		Example: "  sayso interest inbox\n  sayso interest inbox 9f2c41d07be86a35\n  sayso interest inbox --all --json",
+		Example: "  sayso interest inbox\n  sayso interest inbox 9f2c41d07be86a35\n  sayso interest inbox --principal board\n  sayso interest inbox --all --json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return e.withInterests(func(i *interests) error {
@@ -140,7 +140,7 @@ func peerText(p *agent.PeerView) []string {
 		attested = append(attested, web.Attested(one)+", says the issuer "+one.Issuer+" until "+one.Expires.Format(time.DateOnly)+", and no more")
 	}
 	if len(p.Uncounted) > 0 {
-		attested = append(attested, "it has shown more, which counts for nothing: "+strings.ReplaceAll(strings.Join(p.Uncounted, ", "), "_", " "))
+		attested = append(attested, "it has shown more, which counts for nothing: "+spaced(strings.Join(p.Uncounted, ", ")))
 	}
 	switch {
 	case p.Mandate == "" && len(p.Properties) == 0:

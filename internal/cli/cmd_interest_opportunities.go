@@ -56,7 +56,7 @@ func (e *env) writeLeads(w io.Writer, list []agent.Lead, several bool) error {
 		if n > 0 {
 			p.line("")
 		}
-		p.line("%s", strings.TrimSpace(fmt.Sprintf("%s  %s  of %s  since %s  %s", l.ID, strings.ToLower(l.State), l.Interest, stamp(l.At), whose(several, l.Principal))))
+		p.line("%s", strings.TrimSpace(fmt.Sprintf("%s  %s  of %s  since %s  %s", l.ID, spaced(strings.ToLower(l.State)), l.Interest, stamp(l.At), whose(several, l.Principal))))
 		if l.Note != "" {
 			p.line("  %s: depends on %s", l.Note, strings.Join(l.ContingentOn, ", "))
 		}
@@ -83,14 +83,15 @@ func newInterestRequest(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "request OPPORTUNITY reveal_identity|disclose|contact|handoff|evidence [--key KEY] [--target TARGET]",
 		Short: "Ask the other side of a lead for more",
-		Long: "Request asks the other side of a lead for one thing, on your order. Its agent or its principal answers, which may take days; one request is under way at a time.\n\n" +
+		Long: "Request asks the other side of a lead for one thing, on your order. Its agent or its principal answers, which may take days; one request is under way at a time, evidence beside it.\n\n" +
 			"reveal_identity asks who it is: --key names an identifying key of the profile, by default the principal's identity. disclose asks for the value of one attribute, --key. contact asks whether people may talk " +
 			"directly: --target names a channel of the profile, by default any. handoff asks whether the session may be handed over to --target, human:REF, workflow:REF or protocol:REF, and hands it over when the answer is " +
 			"yes: the session ends there, and it binds nobody. evidence asks the other agent for the mandate behind each level of authority that it has not shown, so that you can look before you act; what it says without a " +
 			"mandate counts for nothing.\n\n" +
 			"A request tells the other side what you ask for and nothing of yours. What it answers is shown by sayso interest sessions. Exit 3 when there is no such lead, 4 when the session is over or an earlier request waits.",
-		Example: "  sayso interest request 7d0c5be1f6a24b83a9e0d4c1b2f3a657 reveal_identity\n  sayso interest request 7d0c5be1f6a24b83a9e0d4c1b2f3a657 handoff --target human:case-17",
-		Args:    cobra.ExactArgs(2),
+		Example: "  sayso interest request 7d0c5be1f6a24b83a9e0d4c1b2f3a657 reveal_identity\n  sayso interest request 7d0c5be1f6a24b83a9e0d4c1b2f3a657 disclose --key market_access\n" +
+			"  sayso interest request 7d0c5be1f6a24b83a9e0d4c1b2f3a657 evidence\n  sayso interest request 7d0c5be1f6a24b83a9e0d4c1b2f3a657 handoff --target human:case-17",
+		Args: cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if r.Action = args[1]; !slices.Contains(leadRequests, r.Action) {
 				return usageError("%q is nothing that can be requested", r.Action).withHint("%s", strings.Join(leadRequests, ", "))
@@ -112,7 +113,7 @@ func newInterestRequest(e *env) *cobra.Command {
 }
 
 func requestText(r *agent.LeadRequest) string {
-	return strings.TrimSpace(strings.Join([]string{strings.ReplaceAll(r.Action, "_", " "), r.Key, r.Target}, " "))
+	return strings.TrimSpace(strings.Join([]string{spaced(r.Action), r.Key, r.Target}, " "))
 }
 
 // answerSession answers an act on a session with what it is now; without a server beside, what the act has for the other side is brought to it first.

@@ -69,7 +69,7 @@ func sessionTable(list []agent.SessionView, several bool, now time.Time) *table 
 
 // sessionState is how far a session came.
 func sessionState(v *agent.SessionView) string {
-	text := strings.ToLower(strings.ReplaceAll(v.State, "_", " "))
+	text := strings.ToLower(spaced(v.State))
 	if v.State == string(session.Closed) && v.Reason != "" {
 		text += ", " + v.Reason
 	}
@@ -94,7 +94,7 @@ func answersText(list []agent.QuestionView) string {
 	var words []string
 	for _, result := range []string{"compatible", "conditionally_compatible", "incompatible", "unknown", "requires_disclosure", "declined"} {
 		if n := count[result]; n > 0 {
-			words = append(words, fmt.Sprintf("%d %s", n, strings.ReplaceAll(result, "_", " ")))
+			words = append(words, fmt.Sprintf("%d %s", n, spaced(result)))
 		}
 	}
 	if n := count[""]; n > 0 {
@@ -123,11 +123,11 @@ func sessionLines(v *agent.SessionView) []string {
 		out = append(out, "waits for you: sayso interest inbox "+id)
 	}
 	if v.Order != "" {
-		out = append(out, "waits for the other side: "+strings.ReplaceAll(v.Order, "_", " "))
+		out = append(out, "waits for the other side: "+spaced(v.Order))
 	}
 	for _, g := range v.Grants {
 		who := map[string]string{"ours": "you agreed to", "theirs": "the other side agreed to"}[g.By]
-		out = append(out, fmt.Sprintf("%s %s: %s", who, strings.ReplaceAll(g.Action, "_", " "), strings.Join(g.Scope, " ")))
+		out = append(out, fmt.Sprintf("%s %s: %s", who, spaced(g.Action), strings.Join(g.Scope, " ")))
 	}
 	for _, value := range v.Values {
 		text := web.Shown(value.Value)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"crypto/ed25519"
+	"errors"
 	"fmt"
 	"io"
 
@@ -78,12 +79,16 @@ func (e *env) readIssuerKey(name string) (ed25519.PublicKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	if pub, err := jwk.ParsePublic(text); err == nil {
+	pub, err := jwk.ParsePublic(text)
+	if err == nil {
 		return pub, nil
+	}
+	if bad, ok := errors.AsType[*jwk.Error](err); ok && bad.Reason == jwk.HasPrivate {
+		return nil, failedError("%s holds a private key", inputName(name)).withHint("whoever has it can attest anything; take the public half, which sayso keys new prints")
 	}
 	set, err := jwk.ParseSet(text)
 	if err != nil || len(set.Keys) != 1 {
-		return nil, failedError("%s holds no public Ed25519 key", inputName(name)).withHint("it is a JWK, or a JWK Set of one key, as sayso keys new prints it")
+		return nil, failedError("%s does not hold one public Ed25519 key and nothing else", inputName(name)).withHint("it is a JWK, or a JWK Set of one key, as sayso keys new prints it")
 	}
 	return set.Keys[0].Public, nil
 }

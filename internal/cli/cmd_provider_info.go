@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -67,15 +66,23 @@ func writeProviderInfo(w io.Writer, info providerhttp.Info) error {
 	t.add("origin", info.Origin)
 	t.add("withdrawal", fmt.Sprintf("effective within %d seconds", info.WithdrawLatency))
 	for _, dim := range slices.Sorted(slices.Values(info.Dimensions)) {
-		t.add("finds by", dim, info.Hierarchies[dim])
+		text := dim
+		if tree := info.Hierarchies[dim]; tree != "" {
+			text += ", in the hierarchy " + tree
+		}
+		t.add("finds by", text)
 	}
 	for _, tier := range slices.Sorted(maps.Keys(info.Quotas.PerKey)) {
 		q := info.Quotas.PerKey[tier]
-		t.add("quota", fmt.Sprintf("a key in %s: %d changes, %d queries, %d resolved, %d candidates", time.Duration(info.Quotas.Window)*time.Second, q.Write, q.Search, q.Resolving, q.Candidates), tier)
+		t.add("quota", fmt.Sprintf("%s, a key in %s: %d changes, %d queries, %d resolved, %d candidates", tier, time.Duration(info.Quotas.Window)*time.Second, q.Write, q.Search, q.Resolving, q.Candidates))
 	}
 	t.add("lifetime", fmt.Sprintf("at most %d days", info.MaxLife))
 	t.add("log", fmt.Sprintf("%s, kept %d days", info.LogRetention.Holds, info.LogRetention.Days))
-	t.add("open to", cmp.Or(info.TrustDomain, "all"))
+	open := "all"
+	if info.TrustDomain != "" {
+		open = "members of " + info.TrustDomain
+	}
+	t.add("open to", open)
 	p.table(&t, "")
 	return p.err
 }

@@ -45,9 +45,10 @@ func newProviderServe(e *env) *cobra.Command {
 			"published as how long you keep the log, which has rounded counts of requests alone.\n\n" +
 			"SIGTERM or an interrupt finishes what is in flight and ends with exit 0 within five seconds.\n\n" +
 			"It does not start, with exit 2 on a wrong setting, 4 when the database belongs to a newer version, 5 when an address is taken or the database cannot be reached.",
-		Example: "  sayso provider serve --data provider\n  sayso provider serve --listen 0.0.0.0:8470 --origin https://provider.example --trusted-proxy 10.0.0.0/8",
-		Args:    cobra.NoArgs,
-		RunE:    func(*cobra.Command, []string) error { return e.serveProvider(p) },
+		Example: "  sayso provider serve --data provider\n  sayso provider serve --listen 0.0.0.0:8470 --origin https://provider.example --trusted-proxy 10.0.0.0/8\n" +
+			"  sayso provider serve --data provider --trust-domain guild.example --member-issuer guild.pub.json",
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return e.serveProvider(p) },
 	}
 	siteFlags(c, "what its URLs begin with")
 	flags := c.Flags()

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"sayso/gidp/providerhttp"
 	"sayso/internal/agent"
 	"sayso/jcs"
 )
@@ -104,4 +105,22 @@ func heldValues(document jcs.Raw) (*table, error) {
 		}
 	}
 	return t, nil
+}
+
+// spaced is a code as words.
+func spaced(code string) string { return strings.ReplaceAll(code, "_", " ") }
+
+// providerProblem is why a provider did not do what it was asked, in words.
+func providerProblem(code string) string {
+	if code == string(providerhttp.CodeMembers) {
+		return "it serves members alone, and was shown no membership that it believes"
+	}
+	return spaced(code)
+}
+
+// nextAt says what can be done about a problem with a provider, where that is known.
+func (e *env) nextAt(provider, code string) {
+	if code == string(providerhttp.CodeMembers) {
+		e.note("next: %s, and attestations for the interest: sayso interest credentials --help", e.command("interest trust add member:DOMAIN --provider %s", shellWord(provider)))
+	}
 }

@@ -263,8 +263,8 @@ func credentials(t *testing.T, step func(schema, args string, code exitCode) []b
 	t.Helper()
 	if code, out, errs := invoke(t, nil, "keys", "new", "--kid", "guild-2026-10", "--out", "guild.jwk"); code != 0 {
 		t.Fatal(out, errs)
-	} else if _, public, ok := strings.Cut(out, "\n"); ok {
-		writeFile(t, "guild.pub.json", public)
+	} else {
+		writeFile(t, "guild.pub.json", out)
 	}
 	writeFile(t, "request.json", string(step("interest-credentials-request", "interest credentials request "+id+" --count 2 --data s", exitOK)))
 	writeFile(t, "batch.json", string(step("interest-credentials-batch", "interest credentials issue request.json --key guild.jwk --property member:guild.example", exitOK)))

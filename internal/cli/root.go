@@ -136,7 +136,7 @@ func newRoot(e *env) *cobra.Command {
 }
 
 // helpWidth is how wide the paragraphs of a help text are set; lines of examples and flags stand as they are written.
-const helpWidth = 92
+const helpWidth = 80
 
 // writeHelp prints what a command does and how it is called.
 func writeHelp(cmd *cobra.Command, _ []string) {
