@@ -69,10 +69,12 @@ type Open struct {
 	Approved        bool
 }
 
-// AskClaims asks (S-10). The values have been vetted by their owner. A claim without an ID gets one.
+// AskClaims asks (S-10). The values have been vetted by their owner. A claim without an ID gets one. Renews says that a question of an earlier version still stands that
+// these do not replace ([CarryOn]).
 type AskClaims struct {
 	Claims   []wire.Claim
 	Approved bool
+	Renews   bool
 }
 
 // Refresh repeats an own answered claim, so that the responder reports anew (C-06).

@@ -68,7 +68,7 @@ func (r *run) ask(e AskClaims) *Refusal {
 		ask.Claims = append(ask.Claims, c.ID)
 		r.st.Props = append(r.st.Props, Proposition{Side: Ours, ID: c.ID, Key: c.Key, Digest: digest(c), Supersedes: slices.Clone(c.Supersedes)})
 	}
-	r.st.AsksOut, r.st.Renews = append(r.st.AsksOut, ask), false
+	r.st.AsksOut, r.st.Renews = append(r.st.AsksOut, ask), r.st.Renews && e.Renews
 	r.send(&wire.CompatibilityRequest{Head: r.head(ask.Deadline), RequestID: id, Claims: claims, AllowedResults: wire.AllResults()}, "S-10")
 	return nil
 }
@@ -145,7 +145,7 @@ func (r *run) refresh(e Refresh) *Refusal {
 	}
 	c := wire.Claim{Key: e.Claim.Key, Operator: e.Claim.Operator, Value: e.Claim.Value}
 	r.st.Refreshes, r.st.Refreshed = r.st.Refreshes+1, r.now
-	return r.ask(AskClaims{Claims: []wire.Claim{c}, Approved: e.Approved})
+	return r.ask(AskClaims{Claims: []wire.Claim{c}, Approved: e.Approved, Renews: true})
 }
 
 // requestEnd is the deadline of an own disclosure or consent request: a person may decide it.

@@ -69,6 +69,7 @@ type Agent struct {
 	marked   *marked       // the store, watched for being older than it was
 	opened   openCache     // what steps left open for the next ones
 	networks networks      // who holds the open sessions
+	returned returned      // what was shown in return for what peers have shown
 	patience time.Duration // of Activate
 
 	mu   sync.Mutex

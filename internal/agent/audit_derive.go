@@ -174,8 +174,11 @@ func goesFirst(st *session.State, key string) bool {
 // derived says whether an emission follows again from its recorded inputs.
 func derived(kind string, body jcs.Raw) string {
 	var e emission
-	if kind != auditEmission || jcs.DecodeKnown(body, &e) != nil {
+	if kind != auditEmission {
 		return ""
+	}
+	if jcs.DecodeKnown(body, &e) != nil {
+		return "older"
 	}
 	holds := true
 	switch e.Type {

@@ -34,6 +34,7 @@ type sessionBody struct {
 	Parts    []string          `json:"parts,omitempty"`   // SHA-256 of what is not in the row
 	Shown    []string          `json:"shown,omitempty"`   // identity keys that were disclosed, and whose names the mandate may show
 	Evidence string            `json:"evidence,omitzero"` // what became of an own request for evidence
+	Repeated bool              `json:"repeated,omitzero"` // evidence of this side was asked for, and shown once more
 	Sent     int               `json:"sent"`              // objects that this side has sent
 	Acked    int               `json:"acked,omitzero"`    // by the peer; of the initiator
 	Active   int64             `json:"active,omitzero"`   // when something last happened, milliseconds since 1970

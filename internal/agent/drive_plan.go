@@ -21,6 +21,7 @@ type plan struct {
 	// Of a session that went on under another version: its number, and the keys that have another value in it.
 	Version int      `json:"version,omitzero"`
 	Changed []string `json:"changed,omitempty"`
+	Stale   bool     `json:"stale,omitzero"` // a question of an earlier version stands that this one cannot ask: nothing qualifies on it
 }
 
 // proceed takes the next step of the plan, when it is due.
@@ -39,7 +40,7 @@ func (t *turn) proceed(ctx context.Context) error {
 		if err == nil {
 			err = t.ask(ctx, claims)
 		}
-		if err == nil && len(claims) == 0 && st.Renews { // there is nothing to ask anew
+		if err == nil && len(claims) == 0 && st.Renews && !p.Stale { // there is nothing to ask anew
 			err = t.step(ctx, session.CarryOn{Done: true})
 		}
 		return err
@@ -75,7 +76,7 @@ func (t *turn) ask(ctx context.Context, claims []wire.Claim) error {
 		}
 		return t.enter(ctx, body, t.body.State.EndsAt)
 	}
-	return t.lenient(t.step(ctx, session.AskClaims{Claims: claims}))
+	return t.lenient(t.step(ctx, session.AskClaims{Claims: claims, Renews: t.body.Plan.Stale}))
 }
 
 // lenient takes a refusal of an own event that nobody waits for as nothing to do.
@@ -100,7 +101,7 @@ func (t *turn) decideOwn(ctx context.Context, body entryBody, granted bool) erro
 		return decidedBefore()
 	}
 	t.body.Plan.Approved = true
-	return t.lenient(t.step(ctx, session.AskClaims{Claims: claims, Approved: true}))
+	return t.lenient(t.step(ctx, session.AskClaims{Claims: claims, Approved: true, Renews: t.body.Plan.Stale}))
 }
 
 // refresh repeats one answered question when the whole session hangs on a report of the peer that may be out of date (C-06).

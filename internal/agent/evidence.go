@@ -159,7 +159,12 @@ func (t *turn) takeEvidence(ctx context.Context, f besideForm) error {
 		t.body.Evidence, t.dirty = evidenceAnswered, true
 	}
 	if len(f.Request) > 0 {
-		text, err := jcs.Encode(t.levels(f.Request))
+		answer := t.levels(f.Request)
+		if t.body.Repeated { // it would be stored and sent once more with each request
+			answer.Credentials = nil
+		}
+		t.body.Repeated = true
+		text, err := jcs.Encode(answer)
 		if err != nil {
 			return err
 		}

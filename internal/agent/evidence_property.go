@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"sayso/gidp"
@@ -34,6 +35,7 @@ type propertyForm struct {
 	Property string `json:"property"`
 	Issuer   string `json:"issuer"`
 	Expires  int64  `json:"expires"`
+	Holder   string `json:"holder,omitzero"` // thumbprint of the key that was attested, which is used for nothing else
 }
 
 // shownForm is an attestation that this side has shown in a session.
@@ -100,7 +102,7 @@ func (t *turn) establish(sessionID, peerKey, text string) (why string) {
 	if len(list) >= maxProperties || slices.ContainsFunc(list, func(p propertyForm) bool { return p.Property == c.Property }) {
 		return ""
 	}
-	p := propertyForm{c.Property, read.Issuer, c.Expires.Unix()}
+	p := propertyForm{c.Property, read.Issuer, c.Expires.Unix(), jwk.Thumbprint(c.Confirm)}
 	t.body.Peer.Properties, t.dirty = append(list, p), true
 	t.proved = append(t.proved, p)
 	return ""
@@ -223,11 +225,36 @@ func (t *turn) showAll() {
 	}
 }
 
-// showBack shows what the peer has shown.
+// showBack shows what the peer has shown. An attestation that was shown in an earlier session too gets nothing: its holder could take one of this side's with each.
 func (t *turn) showBack() {
 	for _, p := range t.established() {
-		t.show(p.Property)
+		if t.a.returned.first(p.Holder, t.row.ID) {
+			t.show(p.Property)
+		}
 	}
+}
+
+// returned remembers to which session something was shown in return for an attestation of a peer. The zero value is ready. It begins anew with each process, and
+// where it is full.
+type returned struct {
+	mu   sync.Mutex
+	list map[string]string // guarded by mu; session by the thumbprint of the attested key
+}
+
+const maxReturned = 4096
+
+// first reports whether an attestation was shown in no other session.
+func (r *returned) first(holder, id string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if before, ok := r.list[holder]; ok {
+		return before == id
+	}
+	if r.list == nil || len(r.list) >= maxReturned {
+		r.list = map[string]string{}
+	}
+	r.list[holder] = id
+	return true
 }
 
 // shownTexts are the attestations that were shown, as they were.

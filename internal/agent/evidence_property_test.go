@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -281,6 +282,46 @@ func TestTheResponderShowsBackToMembers(t *testing.T) {
 		t.Errorf("%d crossed", len(got))
 	}
 	w.checkTrail()
+}
+
+// One attestation, which its holder binds to one session after the other, takes one of the responder's and no more.
+func TestAnAttestationTakesOneInReturn(t *testing.T) {
+	n := newNode(t, sellerDocument(t))
+	by, holder := issuer(t, "guild"), issuer(t, "holder")
+	p := &party{t: t, agent: n.agent, interest: n.doc}
+	p.attest(by, guild, 3)
+	p.trust(by, guild)
+	now := n.clock.read()
+	credential, err := attestation.Issue(attestation.Claims{Property: guild, Confirm: holder.Public().Public, Expires: attestation.Expiry(now, 2)}, by, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		c := newCaller(t, fmt.Sprint("member-", i), n.refs[0])
+		shown, err := attestation.Present(credential, holder, attestation.Binding{Session: c.session, Key: c.key.Kid()}, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		open := c.openObject()
+		open.TrustContext = mustEncode(t, besideForm{Credentials: []string{shown}})
+		data, err := wire.Encode(open)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.do(c.send(t, now, data, nil))
+		if p.left() != 2 {
+			t.Fatalf("%d are left after session %d", p.left(), i+1)
+		}
+	}
+	list, err := n.agent.Sessions(t.Context(), "")
+	if err != nil || len(list) != 3 {
+		t.Fatalf("%d %v", len(list), err)
+	}
+	for _, v := range list {
+		if len(v.Peer.Properties) != 1 {
+			t.Errorf("%+v", v.Peer)
+		}
+	}
 }
 
 // What one session showed is worth nothing in another: neither to the peer that got it, nor under the same session_id, nor when an endpoint in between hands it on.

@@ -468,6 +468,10 @@ func TestEvidenceAlone(t *testing.T) {
 	if again, err := w.seller.agent.Receive(t.Context(), m); err != nil || len(again.Artifacts) != 2 {
 		t.Errorf("%+v %v", again, err)
 	}
+	m.Evidence = jcs.Raw(`{"request":["PROBE"]}`) // another request is answered, and shows nothing a third time
+	if again, err := w.seller.agent.Receive(t.Context(), m); err != nil || len(again.Artifacts) != 3 || string(again.Artifacts[2].Evidence) != `{"levels":{"PROBE":"evidenced"}}` {
+		t.Errorf("%+v %v", again, err)
+	}
 	m.Evidence = jcs.Raw(`{"credentials":["nonsense"]}`)
 	if _, err := w.seller.agent.Receive(t.Context(), m); err != nil {
 		t.Error(err)

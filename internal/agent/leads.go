@@ -216,6 +216,9 @@ func (a *Agent) Sessions(ctx context.Context, interestID string, principals ...s
 				return nil
 			}
 			v, err := a.sessionView(ctx, r, row)
+			if errors.Is(err, vault.ErrSeal) {
+				v, err = unreadable(row), nil
+			}
 			out = append(out, v)
 			return err
 		})
@@ -238,6 +241,9 @@ func (a *Agent) Leads(ctx context.Context, principals ...string) ([]Lead, error)
 				return nil
 			}
 			t, err := a.look(ctx, r, row)
+			if errors.Is(err, vault.ErrSeal) {
+				return nil // the list of sessions shows it
+			}
 			if err != nil {
 				return err
 			}
@@ -266,6 +272,16 @@ func (t *turn) leadView() *Lead {
 }
 
 // sessionView is a session as its Principal sees it.
+// unreadable is the view of a session whose row or parts do not open.
+func unreadable(row durable.SessionRow) SessionView {
+	v := SessionView{ID: row.ID, Interest: row.Interest, Role: string(session.Responder), State: stateUnreadable, Status: string(wire.StatusOpen), OpenedAt: row.OpenedAt, EndsAt: row.EndsAt,
+		Entries: []string{}, Questions: []QuestionView{}, Grants: []GrantView{}, Values: []ValueView{}, Signatures: []SignatureView{}}
+	if row.Initiator {
+		v.Role = string(session.Initiator)
+	}
+	return v
+}
+
 func (a *Agent) sessionView(ctx context.Context, r durable.Reader, row durable.SessionRow) (SessionView, error) {
 	t, err := a.look(ctx, r, row)
 	if err != nil {

@@ -132,8 +132,13 @@ func TestADamagedSessionDoesNotKeepAnInterest(t *testing.T) {
 		if code(err) != gidpa2a.Unavailable {
 			t.Errorf("%s: %v", name, err)
 		}
-		_, err = w.seller.agent.Sessions(t.Context(), w.seller.interest)
-		wantKind(t, err, app.KindUnavailable, "not_readable")
+		list, err := w.seller.agent.Sessions(t.Context(), w.seller.interest)
+		if err != nil || len(list) != 1 || list[0].ID != task || list[0].State != stateUnreadable {
+			t.Errorf("%s: %+v %v", name, list, err)
+		}
+		if leads, err := w.seller.agent.Leads(t.Context()); err != nil || len(leads) != 0 {
+			t.Errorf("%s: %+v %v", name, leads, err)
+		}
 		_, err = w.seller.agent.Continue(t.Context(), w.seller.interest, sellerDocument(t))
 		wantKind(t, err, app.KindUnavailable, "not_readable")
 		v, err := w.seller.agent.Revoke(t.Context(), w.seller.interest)

@@ -250,6 +250,8 @@ func (t *turn) planned(ctx context.Context) ([]wire.Claim, error) {
 		}
 		if i := slices.IndexFunc(out, func(c wire.Claim) bool { return c.Key == s.Key }); i >= 0 {
 			out[i].Supersedes = append(out[i].Supersedes, s.ID)
+		} else if needs(s) {
+			t.body.Plan.Stale = true
 		}
 	}
 	return out, nil

@@ -371,6 +371,20 @@ func TestNothingQualifiesOnWhatAnEarlierVersionAsked(t *testing.T) {
 			t.Errorf("%s: %s %s %+v", p.options.Origin, v.State, v.Reason, v.Lead)
 		}
 	}
+	w = newWorld(t) // what the new version cannot ask any more stands for nothing
+	w.open()
+	for len(w.buyer.one().Questions) == 0 {
+		w.pump(1)
+	}
+	doc = buyerDocument(t)
+	doc.Attributes["enterprise_value_eur"], doc.Policy.Entries["enterprise_value_eur"] = jcs.Raw(`{"max":10000000}`), worldClass(t, "never")
+	w.buyer.continued(doc)
+	w.pump(10)
+	for _, p := range []*party{w.buyer, w.seller} {
+		if v := p.one(); v.Lead != nil || v.State == string(session.Qualified) {
+			t.Errorf("%s: %s %+v", p.options.Origin, v.State, v.Lead)
+		}
+	}
 	w = newWorld(t) // with nothing changed it does
 	w.open()
 	for len(w.buyer.one().Questions) == 0 {

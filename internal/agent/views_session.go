@@ -104,6 +104,9 @@ type HandoffView struct {
 	At           time.Time   `json:"at"`
 }
 
+// stateUnreadable is the state of a session whose row does not open.
+const stateUnreadable = "UNREADABLE"
+
 // SessionView is one side of one session.
 type SessionView struct {
 	ID         string          `json:"id"`
@@ -111,7 +114,7 @@ type SessionView struct {
 	Interest   string          `json:"interest"`             // the version that it goes on under
 	BeganUnder string          `json:"began_under,omitzero"` // the version that it was opened under, when it is an earlier one
 	Role       string          `json:"role"`                 // initiator, responder
-	State      string          `json:"state"`                // §17.2; WAITING before an open that needs approval
+	State      string          `json:"state"`                // §17.2; WAITING before an open that needs approval, UNREADABLE where the row is damaged
 	Status     string          `json:"status"`               // §15.2, as this side sees it
 	Profile    string          `json:"profile"`
 	Depth      string          `json:"depth,omitzero"`
@@ -163,7 +166,7 @@ type AuditView struct {
 	At        time.Time `json:"at"`
 	Kind      string    `json:"kind"`
 	Body      jcs.Raw   `json:"body"` // without any value
-	// Derived says of an emission whether its recorded inputs give the recorded row and status again: "holds" or "differs"; "" of what is no emission.
+	// Derived says of an emission whether its recorded inputs give the recorded row and status again: "holds" or "differs", "older" of one that an earlier program wrote in another form; "" of what is no emission.
 	Derived string `json:"derived,omitzero"`
 }
 
