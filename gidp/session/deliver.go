@@ -68,8 +68,11 @@ func finish(env Env, before, after gidp.Ledger, st State, e Event) (Outcome, err
 
 // answerable reports whether a request would be answered in this step.
 func answerable(env Env, st State, ask *wire.CompatibilityRequest) bool {
-	r := &run{env: env, now: env.Now.Unix(), st: st.clone()}
-	r.elapse()
+	r := &run{env: env, now: env.Now.Unix(), st: st}
+	if r.lapses() {
+		r.st = st.clone()
+		r.elapse()
+	}
 	return ask.SessionID == r.st.ID && r.st.Phase.active() && r.now <= ask.ExpiresAt.Unix()+seconds(env.Config.Skew) &&
 		env.View.Authority.At(gidp.Probe) == gidp.Yes && r.admit(ask) == nil
 }

@@ -192,8 +192,8 @@ func (s *State) granted(by Side, action wire.Action, entry string) (Grant, bool)
 // proposition finds a claim of a side; nil when there is none.
 func (s *State) proposition(side Side, id string) *Proposition {
 	for i := range s.Props {
-		if s.Props[i].Side == side && s.Props[i].ID == id {
-			return &s.Props[i]
+		if p := &s.Props[i]; p.ID == id && p.Side == side {
+			return p
 		}
 	}
 	return nil
@@ -203,7 +203,7 @@ func (s *State) proposition(side Side, id string) *Proposition {
 func (s *State) Remember(c wire.Claim) (wire.Result, bool) {
 	d := digest(c)
 	for i := len(s.Props) - 1; i >= 0; i-- {
-		if p := s.Props[i]; p.Side == Theirs && p.Key == c.Key && p.Evaluated && p.Digest == d {
+		if p := &s.Props[i]; p.Key == c.Key && p.Evaluated && p.Side == Theirs && p.Digest == d {
 			return p.Result, true
 		}
 	}

@@ -121,6 +121,13 @@ func (r *run) elapse() {
 	}
 }
 
+// lapses reports whether elapse has anything to do.
+func (r *run) lapses() bool {
+	late := func(a Ask) bool { return r.now > a.Deadline }
+	return r.now > r.st.EndsAt || slices.ContainsFunc(r.st.AsksOut, late) || slices.ContainsFunc(r.st.AsksIn, late) ||
+		r.st.Recv.Kind != SlotEmpty && r.now > r.st.Recv.Deadline-margin(r.st.Recv.Life) || r.st.Sent.Kind != SlotEmpty && r.now > r.st.Sent.Deadline
+}
+
 // margin is how long before the deadline of a request its answer is due: a tenth of its life, between 5 seconds and a minute.
 func margin(life int64) int64 { return min(max(life/10, 5), 60) }
 

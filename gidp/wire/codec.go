@@ -118,7 +118,7 @@ func Decode(data []byte) (Object, error) {
 // Encode writes an object canonically. It refuses what [Decode] would refuse; errors are *Error.
 func Encode(o Object) ([]byte, error) {
 	c := &codec{mode: writing}
-	c.out = append(c.out, field{"type", jcs.AppendString(nil, string(o.Type()))}, field{"version", jcs.AppendString(nil, Version)})
+	c.out = append(make([]field, 0, 16), field{"type", stringText(string(o.Type()))}, field{"version", stringText(Version)})
 	o.members(c)
 	if c.err == nil {
 		if data := c.join(); len(data) <= MaxBytes {
@@ -133,7 +133,11 @@ func Encode(o Object) ([]byte, error) {
 // join writes what was collected as one object. Member names are ASCII, so that bytes order them as UTF-16 would.
 func (c *codec) join() []byte {
 	slices.SortFunc(c.out, func(a, b field) int { return cmp.Compare(a.name, b.name) })
-	dst := []byte{'{'}
+	size := 2
+	for _, f := range c.out {
+		size += len(f.name) + len(f.text) + len(`"":,`)
+	}
+	dst := append(make([]byte, 0, size), '{')
 	for i, f := range c.out {
 		if i > 0 {
 			dst = append(dst, ',')
@@ -141,6 +145,11 @@ func (c *codec) join() []byte {
 		dst = append(append(jcs.AppendString(dst, f.name), ':'), f.text...)
 	}
 	return append(dst, '}')
+}
+
+// stringText is a string as it is written, in memory of its size where nothing is escaped.
+func stringText(s string) []byte {
+	return jcs.AppendString(make([]byte, 0, len(s)+len(`""`)), s)
 }
 
 func (c *codec) fail(name, detail string) {

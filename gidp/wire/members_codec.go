@@ -41,7 +41,7 @@ func (c *codec) str(name string, v *string, p presence, schema string, check fun
 			c.fail(name, problem)
 			return
 		}
-		c.put(name, jcs.AppendString(nil, *v), false, p)
+		c.put(name, stringText(*v), false, p)
 	}
 }
 
@@ -219,7 +219,7 @@ func (c *codec) inner(name string, raw jcs.Raw, v member) {
 }
 
 func (c *codec) innerText(name string, v member) []byte {
-	in := &codec{mode: writing, place: name}
+	in := &codec{mode: writing, place: name, out: make([]field, 0, 8)}
 	v.members(in)
 	if c.err == nil {
 		c.err = in.err

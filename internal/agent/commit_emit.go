@@ -192,7 +192,11 @@ func (t *turn) append(ctx context.Context, body sentBody) error {
 	if !t.row.Initiator && !t.received.IsZero() {
 		at = gidpa2a.Release(t.received, t.a.Now(), t.a.tick())
 	}
-	sealed, err := t.a.seal(sentPlace(t.row.ID, t.body.Sent), body)
+	text, err := body.text()
+	if err != nil {
+		return err
+	}
+	sealed, err := t.a.Vault.Seal(sentPlace(t.row.ID, t.body.Sent), text)
 	if err != nil {
 		return err
 	}

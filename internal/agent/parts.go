@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"unicode/utf8"
 
 	"sayso/gidp/session"
 	"sayso/internal/agent/durable"
@@ -166,12 +167,56 @@ func bodyText(body sessionBody, rest []session.Proposition) (text []byte, digest
 	}
 	digest = digestOf(text[len(name):], body.Parts[1:])
 	body.State, body.standing = session.State{}, standing{}
-	other, err := jcs.Encode(&body)
-	if err != nil {
-		return nil, "", err
+	text, err = body.append(append(text, ','))
+	return append(text, '}'), digest, err
+}
+
+// append writes the members of a body. What a question and its answer change is written by hand, as its tags say; where there is more, by reflection, which takes ten
+// times as long.
+func (b *sessionBody) append(dst []byte) ([]byte, error) {
+	rest := *b
+	rest.Parts, rest.Sent, rest.Active, rest.Objects, rest.Bytes, rest.Network = nil, 0, 0, 0, 0, ""
+	if !reflect.ValueOf(&rest).Elem().IsZero() || !utf8.ValidString(b.Network) {
+		text, err := jcs.Encode(b)
+		if err != nil {
+			return nil, err
+		}
+		return append(dst, text[1:len(text)-1]...), nil // there are members that are always written
 	}
-	text = append(text, ',')
-	return append(text, other[1:]...), digest, nil // there are members that are always written
+	if len(b.Parts) > 0 {
+		dst = append(dst, `"parts":`...)
+		for i, sum := range b.Parts { // base64url
+			dst = append(append(append(dst, "[,"[min(i, 1)], '"'), sum...), '"')
+		}
+		dst = append(dst, "],"...)
+	}
+	dst = strconv.AppendInt(append(dst, `"sent":`...), int64(b.Sent), 10)
+	if b.Active != 0 {
+		dst = strconv.AppendInt(append(dst, `,"active":`...), b.Active, 10)
+	}
+	if b.Objects != 0 {
+		dst = strconv.AppendInt(append(dst, `,"objects":`...), int64(b.Objects), 10)
+	}
+	if b.Bytes != 0 {
+		dst = strconv.AppendInt(append(dst, `,"bytes":`...), int64(b.Bytes), 10)
+	}
+	if b.Network != "" {
+		dst = jcs.AppendString(append(dst, `,"network":`...), b.Network)
+	}
+	return dst, nil
+}
+
+// text writes what was sent as its tags say.
+func (b *sentBody) text() ([]byte, error) {
+	if b.Signature != "" || b.Evidence != nil || b.Hint != nil || b.Key != nil || b.Open {
+		return jcs.Encode(b)
+	}
+	dst := make([]byte, 0, len(b.Object)+64)
+	dst = append(dst, '{')
+	if len(b.Object) > 0 {
+		dst = append(append(append(dst, `"object":`...), b.Object...), ',') // the codec has written it
+	}
+	return append(strconv.AppendInt(append(dst, `"expires":`...), b.Expires, 10), '}'), nil
 }
 
 // stateDigest names a state in the trail.

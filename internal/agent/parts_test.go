@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"sayso/gidp/wire"
 	"sayso/internal/agent/durable"
 	"sayso/internal/app"
+	"sayso/jcs"
 )
 
 // However steps of several processes, undone ones and new versions come one after the other, a session of many parts is what its row and its parts say.
@@ -147,6 +149,59 @@ func TestADamagedSessionDoesNotKeepAnInterest(t *testing.T) {
 		}
 		if got, waiting := row(); !got.Closed || got.Phase != string(session.Closed) || got.ForgetAt.IsZero() || waiting != 0 {
 			t.Errorf("%s: %s, forgotten at %v, %d wait", name, got.Phase, got.ForgetAt, waiting)
+		}
+	}
+}
+
+// What is written by hand is what the tags say, whichever of the members is there.
+func TestBodiesAreWrittenAsTheirTagsSay(t *testing.T) {
+	full := sessionBody{Sent: 3, Active: 1 << 41, Objects: 4, Bytes: 1000, Network: "q\"<\u2028", Parts: []string{"first", "second", "third"}}
+	check := func(b sessionBody) {
+		t.Helper()
+		want, err := jcs.Encode(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := b.append([]byte("{")); err != nil || string(got)+"}" != string(want) {
+			t.Errorf("%s %v, want %s", got, err, want)
+		}
+	}
+	check(full)
+	check(sessionBody{})
+	for i := range reflect.TypeFor[sessionBody]().NumField() {
+		some := full
+		f := reflect.ValueOf(&some).Elem().Field(i)
+		if !f.CanSet() { // standing, which has a part of its own
+			continue
+		}
+		f.SetZero()
+		check(some)
+		switch f.Kind() {
+		case reflect.String:
+			f.SetString("x")
+		case reflect.Int, reflect.Int64:
+			f.SetInt(7)
+		case reflect.Bool:
+			f.SetBool(true)
+		case reflect.Slice:
+			f.Set(reflect.MakeSlice(f.Type(), 1, 1))
+		case reflect.Pointer:
+			f.Set(reflect.New(f.Type().Elem()))
+		}
+		if some.Held == nil && some.Stated == nil { // their members are raw, and not there
+			check(some)
+		}
+	}
+	if _, err := (&sessionBody{Network: "\xff"}).append(nil); err == nil {
+		t.Error("what is no UTF-8 is written")
+	}
+	for _, b := range []sentBody{{}, {Object: jcs.Raw(`{"a":1}`)}, {Object: jcs.Raw(`{}`), Expires: -5}, {Expires: 1 << 40, Open: true}, {Signature: "s"}, {Evidence: jcs.Raw(`{}`), Hint: jcs.Raw(`1`), Key: jcs.Raw(`2`)}} {
+		want, err := jcs.Encode(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := b.text(); err != nil || string(got) != string(want) {
+			t.Errorf("%s %v, want %s", got, err, want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -90,11 +91,17 @@ func (a *agentWriter) AddReceived(ctx context.Context, session, key string, sum 
 	return a.fresh(ctx, "note a message", "INSERT INTO gidp_received (session, key, sum) VALUES ($1, $2, $3) ON CONFLICT (session, key) DO NOTHING", values, e.err)
 }
 
-// AddSent implements durable.Writer.
+// AddSent implements durable.Writer. The number before is looked for apart: an insertion that reads its own table goes through a temporary one.
 func (a *agentWriter) AddSent(ctx context.Context, row durable.SentRow) error {
+	const what = "note what is sent"
 	values, err := sentValues(&row)
-	return a.fresh(ctx, "note what is sent", "INSERT INTO gidp_sent ("+sentColumns+") SELECT $1, $2, $3, $4, $5 "+
-		"WHERE $2 = (SELECT COALESCE(MAX(number), 0) + 1 FROM gidp_sent WHERE session = $1)", values, err)
+	if err == nil && row.Number != 1 {
+		_, err = sole(ctx, a.r, what, scanNumber, "SELECT number FROM gidp_sent WHERE session = $1 AND number = $2", row.Session, int64(row.Number)-1)
+		if errors.Is(err, durable.ErrNotFound) {
+			return durable.ErrExists // a gap
+		}
+	}
+	return a.fresh(ctx, what, "INSERT INTO gidp_sent ("+sentColumns+") VALUES ($1, $2, $3, $4, $5) ON CONFLICT (session, number) DO NOTHING", values, err)
 }
 
 func (a *agentWriter) Acknowledge(ctx context.Context, session string, number int) error {
