@@ -434,6 +434,9 @@ func TestGIDPCanaries(t *testing.T) {
 				approved = true
 				continue
 			}
+			if place == "trail" && strings.HasPrefix(leak, "canary-principal-") {
+				continue // the Principal's own view says whose it is
+			}
 			rest = append(rest, leak)
 		}
 		if len(rest) > 0 {
