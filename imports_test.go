@@ -87,7 +87,7 @@ var table = map[string]pkg{
 	// httpsig and mandate are what a peer signs: requests, and the authority behind them.
 	"gidp/httpsig":      {imports: values, pure: true},
 	"gidp/attestation":  {imports: join(values, []string{"gidp"}), pure: true},
-	"gidp/mandate":      {imports: join(values, []string{"gidp", "gidp/httpsig"}), pure: true},
+	"gidp/mandate":      {imports: join(values, []string{"gidp"}), pure: true},
 	"gidp/gidpa2a":      {imports: join(foundations, gidpCore, []string{"gidp/profile", "gidp/httpsig", "gidp/mandate"}), third: []string{"github.com/a2aproject/a2a-go"}},
 	"gidp/providerhttp": {imports: join(foundations, []string{"gidp", "gidp/wire", "gidp/profile", "gidp/provider", "gidp/httpsig", "gidp/attestation"})},
 	"gidp/gidpcheck":    {imports: join(foundations, gidpCore, []string{"gidp/profile", "gidp/provider", "gidp/providerhttp", "gidp/httpsig", "gidp/mandate", "gidp/gidpa2a"})},

@@ -147,9 +147,10 @@ type turn struct {
 	// What an Opportunity or a Handoff of the peer says; it counts once the step has taken it.
 	opportunity *wire.Opportunity
 	offered     *HandoffView
-	finding     string         // what the signature beside the received object showed
-	proved      []propertyForm // of the peer, in this transaction
-	entries     []string       // that began to wait
+	finding     string             // what the signature beside the received object showed
+	proved      []propertyForm     // of the peer, in this transaction
+	believed    map[[2]string]bool // whether an issuer is, by property and issuer
+	entries     []string           // that began to wait
 	key         *jwk.PrivateKey
 
 	resumed   bool               // from where the step before left it

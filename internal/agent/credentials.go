@@ -161,6 +161,9 @@ func (a *Agent) Trust(ctx context.Context, property string, issuer ed25519.Publi
 	if _, err := jwk.Accept(issuer); err != nil {
 		return TrustView{}, because(refuse(app.KindInvalid, "bad_key", "this is no acceptable Ed25519 public key", "ask the issuer for its public key as a JWK"), err)
 	}
+	if v, ok, err := a.believes(property, jwk.Thumbprint(issuer)); ok || err != nil {
+		return v, err
+	}
 	now := a.Now()
 	switch err := a.Vault.Trust(property, issuer, now); {
 	case errors.Is(err, vault.ErrFull):
@@ -170,6 +173,16 @@ func (a *Agent) Trust(ctx context.Context, property string, issuer ed25519.Publi
 	}
 	v := TrustView{Property: property, Issuer: jwk.Thumbprint(issuer), Added: now.UTC().Truncate(time.Second)}
 	return v, a.noteTrust(ctx, "trusted", v)
+}
+
+// believes finds what is believed already: to say it again changes nothing, and the trail has it.
+func (a *Agent) believes(property, name string) (TrustView, bool, error) {
+	list, err := a.Trusted()
+	i := slices.IndexFunc(list, func(v TrustView) bool { return v.Property == property && v.Issuer+v.Provider == name })
+	if i < 0 {
+		return TrustView{}, false, err
+	}
+	return list[i], true, nil
 }
 
 // TrustProvider takes a provider to be inside the trust domain of a property member:DOMAIN: what a policy keeps for that network appears in projections and
@@ -182,6 +195,9 @@ func (a *Agent) TrustProvider(ctx context.Context, property, provider string) (T
 	at, err := originOf(provider)
 	if err != nil {
 		return TrustView{}, err
+	}
+	if v, ok, err := a.believes(property, at); ok || err != nil {
+		return v, err
 	}
 	now := a.Now()
 	switch err := a.Vault.TrustProvider(property, at, now); {

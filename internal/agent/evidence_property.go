@@ -108,10 +108,21 @@ func (t *turn) establish(sessionID, peerKey, text string) (why string) {
 	return ""
 }
 
-// inForce reports whether a property still counts: the attestation has not ended, and its issuer is believed.
+// inForce reports whether a property still counts: the attestation has not ended, and its issuer is believed. The folder is asked once in a step.
 func (t *turn) inForce(p propertyForm) bool {
-	_, ok := t.a.Vault.TrustedKey(p.Property, p.Issuer)
-	return ok && t.now.Unix() < p.Expires
+	if t.now.Unix() >= p.Expires {
+		return false
+	}
+	of := [2]string{p.Property, p.Issuer}
+	believed, known := t.believed[of]
+	if !known {
+		_, believed = t.a.Vault.TrustedKey(p.Property, p.Issuer)
+		if t.believed == nil {
+			t.believed = map[[2]string]bool{}
+		}
+		t.believed[of] = believed
+	}
+	return believed
 }
 
 // established are the properties of the peer that count now.

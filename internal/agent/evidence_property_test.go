@@ -179,6 +179,38 @@ func TestANetworkAttributeIsForMembers(t *testing.T) {
 	}
 }
 
+// To believe somebody again changes nothing, and the trail has it once.
+func TestABeliefIsNotedOnce(t *testing.T) {
+	w := members(t)
+	by := issuer(t, "guild")
+	first, err := w.seller.agent.Trust(t.Context(), guild, by.Public().Public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.clock.advance(time.Hour)
+	if again, err := w.seller.agent.Trust(t.Context(), guild, by.Public().Public); err != nil || !again.Added.Equal(first.Added) {
+		t.Errorf("%+v, then %+v %v", first, again, err)
+	}
+	for range 2 {
+		if _, err := w.seller.agent.TrustProvider(t.Context(), guild, "https://provider.example"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	trail, err := w.seller.agent.Audit(t.Context(), w.seller.interest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	noted := 0
+	for _, v := range trail {
+		if v.Kind == "trusted" {
+			noted++
+		}
+	}
+	if noted != 2 {
+		t.Errorf("%d entries for an issuer and a provider", noted)
+	}
+}
+
 // What a member was told it may have is decided anew each time: when the attestation is over, or its issuer no longer believed, it is a stranger again.
 func TestAPropertyLapses(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -35,12 +35,15 @@ type openCache struct {
 	views    map[outlook]gidp.View      // guarded by mu
 }
 
-// outlook is all that a view depends on, for a counterparty of whom nothing is known.
+// outlook is all that a view depends on.
 type outlook struct {
 	of       *vault.Holding
 	active   bool
 	depth    wire.Depth
 	revealed string // keys, which hold no zero byte
+	verified bool
+	member   string // domains and classes, which hold none either
+	attested string
 }
 
 // openSession is an open responder with all that it sent.
@@ -137,10 +140,8 @@ func capped(task gidpa2a.Task) gidpa2a.Task {
 
 // view is what a session may know of an interest. Nobody writes to it.
 func (o *openCache) view(h *vault.Holding, to interest.Towards) gidp.View {
-	if to.Peer.Verified || len(to.Peer.Member)+len(to.Peer.Attested) > 0 {
-		return h.View(to)
-	}
-	key := outlook{h, to.Active, to.Depth, strings.Join(to.Revealed, "\x00")}
+	list := func(names []string) string { return strings.Join(names, "\x00") }
+	key := outlook{h, to.Active, to.Depth, list(to.Revealed), to.Peer.Verified, list(to.Peer.Member), list(to.Peer.Attested)}
 	o.mu.Lock()
 	found, ok := o.views[key]
 	o.mu.Unlock()

@@ -53,7 +53,7 @@ func (e *env) writeJSON(v any) error {
 	return err
 }
 
-// escaped is a JSON text with each character that [report.Clean] would replace as \uXXXX. They occur within strings alone: outside of them JSON is ASCII, and below U+0020 a
+// escaped is a JSON text with each character that [report.Clean] would replace written as its UTF-16 escape. They occur within strings alone: outside of them JSON is ASCII, and below U+0020 a
 // string holds none.
 func escaped(body []byte) []byte {
 	out := make([]byte, 0, len(body))
